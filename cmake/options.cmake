@@ -1,0 +1,21 @@
+# Flags that every translation unit gets. Rule 2 of docs/architecture.md (same prefix, same bits) rests on the first two:
+# no contraction of a*b+c by the compiler, and never -ffast-math. tests/hygiene checks both.
+add_compile_options(-ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                    -Wcast-qual -Wunused -Woverloaded-virtual -Werror)
+
+# g++ 12 reports overlaps inside its own std::string (gcc bug 105651).
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+
+if(LAGOON_SANITIZE)
+  add_compile_options(-fsanitize=${LAGOON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LAGOON_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc i18n)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(GMPXX REQUIRED IMPORTED_TARGET gmpxx)

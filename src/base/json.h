@@ -1,0 +1,19 @@
+// json.h: JSON from outside, read strictly: RFC 8259, valid UTF-8, no duplicate keys, bounded depth. Key order is kept.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace lagoon {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t json_depth_limit = 512;
+
+/// @param what  the file or flag, which begins the sentence of an error
+/// @throws Error(corrupt) naming the byte of the first fault, a duplicate key, or a nesting deeper than the limit
+Json parse_json(std::string_view text, std::string_view what);
+
+}  // namespace lagoon
