@@ -1,0 +1,107 @@
+// checkpoint.h: a published Laguna checkpoint, opened by reading headers only. It answers what the architecture asks for
+// ("the down projection of expert 7 in layer 3") with format, shape and the byte ranges where the numbers lie, whatever
+// spelling, fusing or sharding the publisher chose.
+#pragma once
+
+#include "checkpoint/model_config.h"
+#include "machine/file.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lagoon {
+
+enum class ElementType { f32, f16, bf16 };
+
+/// Bytes of one number of this type: 4, 2, 2.
+int bytes_of(ElementType type);
+
+/// How the numbers of one matrix are stored.
+struct WeightFormat {
+  enum class Kind { plain, affine } kind = Kind::plain;
+  ElementType element = ElementType::bf16;  // plain: of the weights; affine: of scales and biases
+  int bits = 0;                             // affine: 2, 3, 4, 5, 6 or 8
+  int group = 0;                            // affine: inputs that share a scale and a bias: 32, 64 or 128
+  bool operator==(const WeightFormat&) const = default;
+};
+
+/// Where bytes lie: in file `file` of Checkpoint::files(), from byte `offset` on.
+struct ByteRange {
+  int file = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/// One matrix or vector of the architecture. `rows` outputs, `columns` inputs; a vector has one row. Row-major.
+struct WeightSource {
+  std::string name;  // as the file spells it, without ".weight", with "[e]" or "[rows a:b]" where it is a part of a tensor
+  WeightFormat format;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  ByteRange values;  // plain: rows * columns elements; affine: the codes, rows * columns * bits / 8 bytes
+  ByteRange scales;  // affine: rows * columns / group elements
+  ByteRange biases;  // affine: as scales
+
+  uint64_t bytes() const { return values.bytes + scales.bytes + biases.bytes; }
+};
+
+struct MlpSource {
+  WeightSource gate, up, down;
+};
+
+struct LayerSource {
+  WeightSource attention_norm, mlp_norm;    // [hidden]
+  WeightSource query, key, value;           // [heads * head_dim][hidden]
+  WeightSource gate;                        // [heads or heads * head_dim][hidden]
+  WeightSource output;                      // [hidden][heads * head_dim]
+  WeightSource query_norm, key_norm;        // [head_dim]
+  MlpSource mlp;                            // dense layers
+  WeightSource router;                      // [experts][hidden], sparse layers from here on
+  std::optional<WeightSource> expert_bias;  // [experts]; nullopt: zeros
+  std::vector<MlpSource> experts;           // [experts]
+  MlpSource shared_expert;
+};
+
+/// Where things are looked for; filled from the environment by commands/ (nothing else reads it).
+struct CheckpointPlaces {
+  std::filesystem::path hub_cache;       // HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub
+  std::filesystem::path shipped_models;  // the folder that holds `nano`
+};
+
+class Checkpoint {
+ public:
+  /// @param model  a folder; `nano`; or a repository of the Hugging Face cache, `org/name` or `org/name@revision`
+  /// @throws Error: invalid (nothing there; the sentence says where it was looked for), unsupported, corrupt, io
+  static Checkpoint open(const std::string& model, const CheckpointPlaces& places, const Files& files);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const ModelConfig& config() const { return config_; }
+  const WeightSource& embedding() const { return embedding_; }    // [vocabulary][hidden]
+  const WeightSource& final_norm() const { return final_norm_; }  // [hidden]
+  const WeightSource& head() const { return head_; }              // [vocabulary][hidden]
+  const LayerSource& layer(int at) const { return layers_[static_cast<size_t>(at)]; }
+
+  /// The open shards that ByteRange::file counts.
+  const std::vector<std::unique_ptr<ReadableFile>>& files() const { return files_; }
+
+  /// Bytes of all weights, as stored.
+  uint64_t weight_bytes() const { return weight_bytes_; }
+
+ private:
+  std::filesystem::path folder_;
+  ModelConfig config_;
+  WeightSource embedding_, final_norm_, head_;
+  std::vector<LayerSource> layers_;
+  std::vector<std::unique_ptr<ReadableFile>> files_;
+  uint64_t weight_bytes_ = 0;
+};
+
+/// The folder that `model` names, found without opening weights: for tokenizer and template alone.
+/// @throws as Checkpoint::open
+std::filesystem::path find_model_folder(const std::string& model, const CheckpointPlaces& places);
+
+}  // namespace lagoon

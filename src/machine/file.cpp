@@ -1,0 +1,122 @@
+#include "machine/file.h"
+
+#include "base/byte_size.h"
+#include "base/error.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace lagoon {
+namespace {
+
+constexpr size_t largest_read = 64u << 20;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+class SystemFile final : public ReadableFile {
+ public:
+  SystemFile(std::filesystem::path path, int descriptor, uint64_t size) : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  ~SystemFile() override { ::close(descriptor_); }
+  SystemFile(const SystemFile&) = delete;
+  SystemFile& operator=(const SystemFile&) = delete;
+
+  const std::filesystem::path& path() const override { return path_; }
+  uint64_t size() const override { return size_; }
+  void read_at(uint64_t offset, std::span<std::byte> destination) const override {
+    const auto positional = [this](std::byte* to, size_t bytes, uint64_t at) -> int64_t {
+      return ::pread(descriptor_, to, bytes, static_cast<off_t>(at));
+    };
+    read_fully(positional, path_, offset, destination);
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+  uint64_t size_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReadableFile> SystemFiles::open(const std::filesystem::path& path) const {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    const ErrorKind kind = errno == ENOENT || errno == ENOTDIR ? ErrorKind::invalid : ErrorKind::io;
+    fail(kind, "{}: cannot be opened for reading: {}", printable(path.string(), 4096), reason(errno));
+  }
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    fail(ErrorKind::invalid, "{}: a regular file was expected, this is {}", printable(path.string(), 4096),
+         S_ISDIR(status.st_mode) ? "a folder" : "a pipe, a device or a socket");
+  }
+  return std::make_unique<SystemFile>(path, descriptor, static_cast<uint64_t>(status.st_size));
+}
+
+void read_fully(const PositionalRead& read, const std::filesystem::path& path, uint64_t offset, std::span<std::byte> destination) {
+  size_t done = 0;
+  while (done < destination.size()) {
+    const size_t wanted = std::min(destination.size() - done, largest_read);
+    const int64_t got = read(destination.data() + done, wanted, offset + done);
+    if (got < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      fail(ErrorKind::io, "{}: reading {} at byte {} failed: {}", printable(path.string(), 4096), format_bytes(wanted), offset + done, reason(errno));
+    }
+    if (got == 0) {
+      fail(ErrorKind::corrupt, "{}: the file ends at byte {}, {} more were expected; the download is incomplete or the file has changed meanwhile",
+           printable(path.string(), 4096), offset + done, format_bytes(destination.size() - done));
+    }
+    done += static_cast<size_t>(got);
+  }
+}
+
+std::string read_text(const Files& files, const std::filesystem::path& path, uint64_t limit) {
+  const std::unique_ptr<ReadableFile> file = files.open(path);
+  if (file->size() > limit) {
+    fail(ErrorKind::corrupt, "{}: the file has {}, at most {} were expected of it", printable(path.string(), 4096), format_bytes(file->size()),
+         format_count(limit));
+  }
+  std::string text(file->size(), '\0');
+  file->read_at(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)), temporary_(path_.string() + ".partial-XXXXXX") {
+  std::string name = temporary_.string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable(path_.string(), 4096), reason(errno));
+  temporary_ = name;
+}
+
+DurableWriter::~DurableWriter() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void DurableWriter::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), largest_read));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+}
+
+void DurableWriter::commit() {
+  // mkostemp makes the file private; give it the mode that open(2) with 0666 would have given.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const bool done = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
+  if (!done) fail(ErrorKind::io, "{}: the file could not be put in its place: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,71 @@
+// file.h: reading files at positions, and writing files so that a reader sees the old one or the whole new one.
+// `Files` is passed in wherever files are read, so that a test can fail the k-th read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace lagoon {
+
+/// A regular file open for reading. Safe to use from several threads at once.
+class ReadableFile {
+ public:
+  virtual ~ReadableFile() = default;
+  virtual const std::filesystem::path& path() const = 0;
+  /// Bytes, when the file was opened.
+  virtual uint64_t size() const = 0;
+  /// Fills `destination` from byte `offset` on. Short reads go on, interrupted calls are repeated.
+  /// @throws Error(corrupt) if the file ends first (it has shrunk), Error(io) if the system refuses
+  virtual void read_at(uint64_t offset, std::span<std::byte> destination) const = 0;
+};
+
+class Files {
+ public:
+  virtual ~Files() = default;
+  /// @throws Error(invalid) if nothing is there or it is no regular file, Error(io) if it cannot be read
+  virtual std::unique_ptr<ReadableFile> open(const std::filesystem::path& path) const = 0;
+};
+
+/// The files of this machine.
+class SystemFiles final : public Files {
+ public:
+  std::unique_ptr<ReadableFile> open(const std::filesystem::path& path) const override;
+};
+
+/// One positional read in the manner of pread(2): bytes read, 0 at the end of the file, -1 with errno set.
+using PositionalRead = std::function<int64_t(std::byte* destination, size_t bytes, uint64_t offset)>;
+
+/// Repeats `read` until `destination` is full: the loop behind ReadableFile::read_at, apart so that a test can give it
+/// short reads, EINTR and failures. One call asks for at most 64 MiB.
+void read_fully(const PositionalRead& read, const std::filesystem::path& path, uint64_t offset, std::span<std::byte> destination);
+
+/// The whole of a small file, such as config.json.
+/// @throws Error(corrupt) if it has more than `limit` bytes, otherwise as Files::open and read_at
+std::string read_text(const Files& files, const std::filesystem::path& path, uint64_t limit);
+
+/// A file under construction: bytes go to a temporary name beside it, commit() syncs and renames. Without commit() the
+/// temporary is removed and whatever stood at `path` before is unchanged.
+class DurableWriter {
+ public:
+  /// @throws Error(io)
+  explicit DurableWriter(std::filesystem::path path);
+  ~DurableWriter();
+  DurableWriter(const DurableWriter&) = delete;
+  DurableWriter& operator=(const DurableWriter&) = delete;
+
+  /// @throws Error(io) naming the file and the reason, such as a full disk
+  void write(std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+}  // namespace lagoon
