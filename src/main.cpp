@@ -1,1 +1,3 @@
-int main() { return 0; }
+#include "commands/program.h"
+
+int main(int count, char** arguments) { return lagoon::run_program(count, arguments); }

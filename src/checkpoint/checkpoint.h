@@ -4,6 +4,7 @@
 #pragma once
 
 #include "checkpoint/model_config.h"
+#include "kernels/weight_format.h"
 #include "machine/file.h"
 
 #include <cstdint>
@@ -14,20 +15,6 @@
 #include <vector>
 
 namespace lagoon {
-
-enum class ElementType { f32, f16, bf16 };
-
-/// Bytes of one number of this type: 4, 2, 2.
-int bytes_of(ElementType type);
-
-/// How the numbers of one matrix are stored.
-struct WeightFormat {
-  enum class Kind { plain, affine } kind = Kind::plain;
-  ElementType element = ElementType::bf16;  // plain: of the weights; affine: of scales and biases
-  int bits = 0;                             // affine: 2, 3, 4, 5, 6 or 8
-  int group = 0;                            // affine: inputs that share a scale and a bias: 32, 64 or 128
-  bool operator==(const WeightFormat&) const = default;
-};
 
 /// Where bytes lie: in file `file` of Checkpoint::files(), from byte `offset` on.
 struct ByteRange {

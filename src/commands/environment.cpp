@@ -1,0 +1,46 @@
+#include "commands/environment.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace lagoon {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// As huggingface_hub: HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub (XDG_CACHE_HOME instead of ~/.cache).
+std::filesystem::path hub_cache() {
+  if (const std::string cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
+  if (const std::string home = variable("HF_HOME"); !home.empty()) return std::filesystem::path(home) / "hub";
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return std::filesystem::path(cache) / "huggingface/hub";
+  const std::string home = variable("HOME");
+  return std::filesystem::path(home.empty() ? "/" : home) / ".cache/huggingface/hub";
+}
+
+/// models/ beside an installed program (../share/lagoon), else that of the source tree it was built from.
+std::filesystem::path shipped_models() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const std::filesystem::path installed = program.parent_path().parent_path() / "share/lagoon/models";
+    if (std::filesystem::is_directory(installed, error)) return installed;
+  }
+  return std::filesystem::path(LAGOON_SOURCE_DIR) / "models";
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment environment;
+  environment.places = {.hub_cache = hub_cache(), .shipped_models = shipped_models()};
+  environment.colour = ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  return environment;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,17 @@
+// environment.h: everything that Lagoon takes from environment variables and from where the program stands. The one place
+// that reads them.
+#pragma once
+
+#include "checkpoint/checkpoint.h"
+
+namespace lagoon {
+
+struct Environment {
+  CheckpointPlaces places;
+  bool colour = false;             // standard output is a terminal that shows styles (NO_COLOR and TERM=dumb say no)
+  bool error_is_terminal = false;  // progress is shown on standard error
+};
+
+Environment read_environment();
+
+}  // namespace lagoon

@@ -1,0 +1,132 @@
+// logits: what a model computes for given token ids, for people who check conversions.
+#include "base/error.h"
+#include "base/json.h"
+#include "checkpoint/safetensors_writer.h"
+#include "commands/command.h"
+#include "commands/interrupt.h"
+#include "commands/model_runner.h"
+#include "commands/output.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace lagoon {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string ids;
+  std::string output;
+  std::string positions = "all";
+  RunnerFlags runner;
+};
+
+constexpr uint64_t ids_limit = 256u << 20;
+
+std::vector<int32_t> read_prompt(const Json& list, const std::string& what) {
+  if (!list.is_array() || list.empty()) fail(ErrorKind::invalid, "{}: a list of token ids with at least one id was expected", what);
+  std::vector<int32_t> ids;
+  ids.reserve(list.size());
+  for (const Json& id : list) {
+    if (!id.is_number_integer() || id < 0 || id > INT32_MAX)
+      fail(ErrorKind::invalid, "{}: {} is no token id; ids are whole numbers from 0 on", what, printable(id.dump()));
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+/// A list of ids, or a list of such lists.
+std::vector<std::vector<int32_t>> read_prompts(const std::string& path) {
+  const Json document = parse_json(read_text(SystemFiles(), path, ids_limit), path);
+  std::vector<std::vector<int32_t>> prompts;
+  if (document.is_array() && !document.empty() && document.front().is_array()) {
+    for (size_t at = 0; at < document.size(); ++at) prompts.push_back(read_prompt(document[at], fmt::format("{}, list {}", path, at)));
+  } else {
+    prompts.push_back(read_prompt(document, path));
+  }
+  return prompts;
+}
+
+/// Logits of all positions, or of the last. [positions][vocabulary]
+std::vector<float> compute(Model& model, const std::vector<int32_t>& ids, bool all) {
+  const int64_t vocabulary = model.config().vocabulary;
+  const auto count = static_cast<int64_t>(ids.size());
+  std::vector<float> logits(static_cast<size_t>((all ? count : 1) * vocabulary));
+  const SequenceId sequence = model.create_sequence();
+  for (int64_t begin = 0; begin < count;) {
+    check_interrupt();
+    const int64_t rows = std::min(model.step_rows(), count - begin);
+    const bool last = begin + rows == count;
+    const TokenSpan span{.sequence = sequence,
+                         .tokens = std::span(ids).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows)),
+                         .logit_rows = all ? rows : (last ? 1 : 0)};
+    model.forward(std::span(&span, 1), MatrixView<float>(logits.data() + (all ? begin * vocabulary : 0), span.logit_rows, vocabulary));
+    begin += rows;
+  }
+  model.drop(sequence);
+  return logits;
+}
+
+void print_top(const std::vector<float>& logits, int64_t vocabulary, int64_t first_position) {
+  constexpr int64_t shown = 5;
+  std::vector<int32_t> order(static_cast<size_t>(vocabulary));
+  for (int64_t row = 0; row * vocabulary < static_cast<int64_t>(logits.size()); ++row) {
+    const float* values = logits.data() + row * vocabulary;
+    std::iota(order.begin(), order.end(), 0);
+    const auto middle = order.begin() + std::min(shown, vocabulary);
+    std::partial_sort(order.begin(), middle, order.end(),
+                      [values](int32_t a, int32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+    std::string line = fmt::format("{:>6}:", first_position + row);
+    for (auto id = order.begin(); id != middle; ++id) line += fmt::format("  {} {:.4f}", *id, values[*id]);
+    write_output(line + "\n");
+  }
+}
+
+int run(const Flags& flags, const Environment& environment) {
+  if (flags.positions != "all" && flags.positions != "last")
+    fail(ErrorKind::invalid, "--positions `{}`: write all or last", printable(flags.positions));
+  const bool all = flags.positions == "all";
+  const std::vector<std::vector<int32_t>> prompts = read_prompts(flags.ids);
+  size_t longest = 0;
+  for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
+  const Checkpoint checkpoint = Checkpoint::open(flags.model, environment.places, SystemFiles());
+  const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, static_cast<int64_t>(longest), environment);
+  const int64_t vocabulary = checkpoint.config().vocabulary;
+
+  std::vector<std::vector<float>> results;
+  std::vector<TensorToWrite> tensors;
+  for (size_t at = 0; at < prompts.size(); ++at) {
+    std::vector<float> logits = compute(*loaded.model, prompts[at], all);
+    if (flags.output.empty()) {
+      if (prompts.size() > 1) write_output(fmt::format("logits_{}\n", at));
+      print_top(logits, vocabulary, all ? 0 : static_cast<int64_t>(prompts[at].size()) - 1);
+      continue;
+    }
+    results.push_back(std::move(logits));
+    const auto positions = static_cast<int64_t>(results.back().size()) / vocabulary;
+    tensors.push_back({.name = fmt::format("logits_{}", at), .type = StoredType::f32, .shape = {positions, vocabulary}, .bytes = {}});
+  }
+  if (flags.output.empty()) return 0;
+  for (size_t at = 0; at < results.size(); ++at) tensors[at].bytes = std::as_bytes(std::span(results[at]));
+  write_safetensors(flags.output, tensors);
+  return 0;
+}
+
+}  // namespace
+
+Command declare_logits(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("logits", "Print or save the logits of given token ids");
+  auto flags = std::make_shared<Flags>();
+  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
+  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists")->required();
+  parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5");
+  parser->add_option("--positions", flags->positions, "all or last")->capture_default_str();
+  add_runner_flags(*parser, flags->runner);
+  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+}
+
+}  // namespace lagoon

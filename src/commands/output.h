@@ -1,0 +1,44 @@
+// output.h: standard output and standard error. A full disk or a closed descriptor on standard output is an error, never
+// silence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lagoon {
+
+/// Appends to standard output's buffer. @throws Error(io)
+void write_output(std::string_view text);
+
+/// Makes what was written visible now: after each streamed piece. @throws Error(io)
+void flush_output();
+
+/// Flushes; called once at the end of every subcommand. @throws Error(io)
+void finish_output();
+
+/// Standard error, at once; failures are ignored, there is nowhere left to tell.
+void write_error(std::string_view text);
+
+/// All of standard input. @throws Error(io), Error(invalid) beyond `limit` bytes
+std::string read_input(uint64_t limit);
+
+/// One line on standard error that is overwritten while work goes on: "reading weights 45 % ...". Shows nothing before two
+/// seconds have passed, and nothing at all unless `shown`.
+class ProgressLine {
+ public:
+  ProgressLine(bool shown, std::string_view what);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void update(uint64_t done, uint64_t total);
+
+ private:
+  bool shown_;
+  bool visible_ = false;
+  std::string what_;
+  int64_t start_;  // milliseconds of the steady clock
+  int64_t last_ = 0;
+};
+
+}  // namespace lagoon

@@ -1,0 +1,113 @@
+#include "engine/generation.h"
+
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "text/reasoning_splitter.h"
+#include "text/stop_strings.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace lagoon {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Token ids become characters, characters pass the stop strings, what is left is reasoning or content.
+class AnswerText {
+ public:
+  AnswerText(const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events, GenerationResult& result)
+      : decoder_(tokenizer, !request.keep_special), stops_(request.stop_strings), splitter_(request.thinking), events_(events), result_(result) {}
+
+  void push(int32_t token) { show(splitter_.push(stops_.push(decoder_.push(token)))); }
+
+  bool stopped() const { return stops_.stopped(); }
+
+  /// Lets go of everything held back. The last characters can still complete a stop string.
+  void finish() {
+    show(splitter_.push(stops_.push(decoder_.flush())));
+    show(splitter_.push(stops_.finish()));
+    show(splitter_.finish());
+  }
+
+ private:
+  void show(ReasoningSplitter::Parts parts) {
+    result_.reasoning += parts.reasoning;
+    result_.content += parts.content;
+    if (events_.piece && !(parts.reasoning.empty() && parts.content.empty())) events_.piece({std::move(parts.reasoning), std::move(parts.content)});
+  }
+
+  StreamingDecoder decoder_;
+  StopStrings stops_;
+  ReasoningSplitter splitter_;
+  const GenerationEvents& events_;
+  GenerationResult& result_;
+};
+
+void check_prompt(const GenerationRequest& request, int64_t context) {
+  const auto tokens = static_cast<int64_t>(request.prompt.size());
+  if (tokens > context) {
+    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}; shorten the prompt or raise --context",
+         format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
+  }
+}
+
+}  // namespace
+
+const char* name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::end_token:
+      return "end_token";
+    case StopReason::stop_string:
+      return "stop_string";
+    case StopReason::max_tokens:
+      return "max_tokens";
+    case StopReason::context_full:
+      return "context_full";
+  }
+  return "";
+}
+
+GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events) {
+  check_prompt(request, session.model().context());
+  GenerationResult result;
+  result.prompt_tokens = static_cast<int64_t>(request.prompt.size());
+  Sampler sampler(request.sampling);
+  sampler.see_prompt(request.prompt);
+  AnswerText text(tokenizer, request, events, result);
+  if (request.max_tokens == 0) return result;
+
+  const auto start = std::chrono::steady_clock::now();
+  result.reused_tokens = session.sync(request.prompt, events.prompt_progress).reused;
+  result.prompt_seconds = seconds_since(start);
+
+  const auto answer_start = std::chrono::steady_clock::now();
+  while (true) {
+    if (events.before_step) events.before_step();
+    const int32_t token = sampler.sample(session.logits());
+    result.ids.push_back(token);
+    if (std::find(request.end_ids.begin(), request.end_ids.end(), token) != request.end_ids.end()) {
+      result.stop_reason = StopReason::end_token;
+      break;
+    }
+    text.push(token);
+    if (text.stopped()) {
+      result.stop_reason = StopReason::stop_string;
+      break;
+    }
+    if (static_cast<int64_t>(result.ids.size()) == request.max_tokens) break;
+    if (static_cast<int64_t>(session.tokens().size()) == session.model().context()) {
+      result.stop_reason = StopReason::context_full;
+      break;
+    }
+    session.append(token);
+  }
+  text.finish();
+  if (text.stopped()) result.stop_reason = StopReason::stop_string;
+  result.generate_seconds = seconds_since(answer_start);
+  return result;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,21 @@
+// experts.h: the routed experts of a layer.
+#pragma once
+
+#include "base/matrix_view.h"
+#include "laguna/activations.h"
+#include "laguna/compute.h"
+#include "laguna/expert_store.h"
+
+namespace lagoon {
+
+/// Scores every expert for every row and chooses; fills activations.routes, the pairs by expert, and experts_used.
+/// @param normed [rows][hidden]
+/// @return the ids in experts_used
+std::span<const int32_t> route(const ModelConfig& config, const LayerWeights& weights, MatrixView<const float> normed, Activations& activations,
+                               const Compute& compute);
+
+/// out[row] = routed_scale * sum over its experts, in ascending id, of weight * expert(normed[row]).
+void mix_experts(const ModelConfig& config, MatrixView<const float> normed, std::span<const int32_t> used, const ExpertStore::Lease& experts,
+                 Activations& activations, MatrixView<float> out, const Compute& compute);
+
+}  // namespace lagoon

@@ -1,0 +1,106 @@
+#include "laguna/kv_cache.h"
+
+#include "base/error.h"
+#include "laguna/window.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lagoon {
+
+KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType element, MemoryBudget& budget)
+    : budget_(&budget),
+      element_(element),
+      kv_heads_(config.kv_heads),
+      head_dim_(config.head_dim),
+      window_(config.sliding_window),
+      ring_rows_(ring_rows(config.sliding_window, step_rows)),
+      page_bytes_(page_bytes(config, element)) {
+  for (const LayerConfig& layer : config.layers) {
+    Layer& cache = layers_.emplace_back();
+    cache.kind = layer.attention;
+    if (layer.attention == AttentionKind::full) continue;
+    for (int64_t row = 0; row < ring_rows_; row += attention_block) cache.pages.push_back(new_page(layer.attention));
+  }
+}
+
+uint64_t KvCache::page_bytes(const ModelConfig& config, ElementType element) {
+  return uint64_t{2} * static_cast<uint64_t>(config.kv_width()) * attention_block * static_cast<uint64_t>(bytes_of(element));
+}
+
+std::shared_ptr<KvCache::Page> KvCache::new_page(AttentionKind kind) const {
+  const char* name = kind == AttentionKind::full ? "KV: full layers" : "KV: sliding layers";
+  return std::make_shared<Page>(*budget_, name, page_bytes_);
+}
+
+size_t KvCache::page_at(const Layer& layer, int64_t position) const {
+  const auto page = static_cast<size_t>(position / attention_block);
+  return layer.kind == AttentionKind::full ? page : page % layer.pages.size();
+}
+
+void KvCache::reserve(int64_t rows) {
+  if (rows == 0) return;
+  const int64_t first = length_ / attention_block;
+  const int64_t last = (length_ + rows - 1) / attention_block;
+  for (Layer& layer : layers_) {
+    for (int64_t page = first; page <= last; ++page) {
+      const size_t at = page_at(layer, page * attention_block);
+      if (at == layer.pages.size()) {
+        layer.pages.push_back(new_page(layer.kind));
+      } else if (layer.pages[at].use_count() > 1) {
+        const std::shared_ptr<Page> copy = new_page(layer.kind);
+        std::memcpy(copy->data(), layer.pages[at]->data(), page_bytes_);
+        layer.pages[at] = copy;
+      }
+    }
+  }
+}
+
+std::byte* KvCache::slot(int layer, int64_t position, size_t row_of_page) {
+  Layer& cache = layers_[static_cast<size_t>(layer)];
+  return cache.pages[page_at(cache, position)]->data() + row_of_page * row_bytes();
+}
+
+std::byte* KvCache::key(int layer, int kv_head, int64_t position) {
+  return slot(layer, position, static_cast<size_t>(kv_head) * attention_block + static_cast<size_t>(position % attention_block));
+}
+
+std::byte* KvCache::value(int layer, int kv_head, int64_t position) {
+  return slot(layer, position, static_cast<size_t>(kv_heads_ + kv_head) * attention_block + static_cast<size_t>(position % attention_block));
+}
+
+void KvCache::advance(int64_t rows) {
+  length_ += rows;
+  furthest_ = std::max(furthest_, length_);
+}
+
+KeyValueBlock KvCache::block(int layer, int kv_head, int64_t begin, int64_t end) const {
+  const Layer& cache = layers_[static_cast<size_t>(layer)];
+  const std::byte* page = cache.pages[page_at(cache, begin)]->data();
+  const auto row = static_cast<size_t>(begin % attention_block);
+  return {
+      .keys = page + (static_cast<size_t>(kv_head) * attention_block + row) * row_bytes(),
+      .values = page + (static_cast<size_t>(kv_heads_ + kv_head) * attention_block + row) * row_bytes(),
+      .element = element_,
+      .count = static_cast<int>(end - begin),
+  };
+}
+
+bool KvCache::can_rewind(int64_t position) const {
+  if (position < 0 || position > length_) return false;
+  if (position == length_ || position == 0) return true;
+  const bool slides = std::any_of(layers_.begin(), layers_.end(), [](const Layer& layer) { return layer.kind == AttentionKind::sliding; });
+  return !slides || visible_keys(AttentionKind::sliding, window_, position).begin >= furthest_ - ring_rows_;
+}
+
+void KvCache::rewind(int64_t position) {
+  require(can_rewind(position), "a KV cache is cut where its rings allow");
+  length_ = position;
+  if (position == 0) furthest_ = 0;  // nothing of the past is looked at again
+  const auto pages = static_cast<size_t>((position + attention_block - 1) / attention_block);
+  for (Layer& layer : layers_) {
+    if (layer.kind == AttentionKind::full) layer.pages.resize(std::min(layer.pages.size(), pages));
+  }
+}
+
+}  // namespace lagoon

@@ -1,0 +1,30 @@
+// step.h: the token rows of one forward pass. A row knows its sequence's cache and its own position; rows of one sequence
+// stand together in ascending position.
+#pragma once
+
+#include "base/matrix_view.h"
+#include "laguna/kv_cache.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace lagoon {
+
+struct StepRow {
+  int32_t token = 0;
+  int64_t position = 0;
+  KvCache* cache = nullptr;
+};
+
+struct Step {
+  std::vector<StepRow> rows;
+  std::vector<int32_t> logit_rows;  // indices into rows, ascending: whose logits are asked for
+};
+
+/// Called with the residual stream: index 0 after the embedding, i after layer i - 1, and last (layers + 1) after the final
+/// norm for the logit rows. For people and tests that compare with another implementation.
+using ResidualObserver = std::function<void(int index, MatrixView<const float> residual)>;
+
+}  // namespace lagoon

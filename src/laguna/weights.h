@@ -1,0 +1,54 @@
+// weights.h: the numbers of a model in memory, as the checkpoint stores them: one copy, read straight into place.
+#pragma once
+
+#include "checkpoint/checkpoint.h"
+#include "kernels/rows.h"
+#include "machine/memory_budget.h"
+
+#include <functional>
+#include <vector>
+
+namespace lagoon {
+
+struct MlpWeights {
+  WeightMatrix gate;  // [width][hidden]
+  WeightMatrix up;    // [width][hidden]
+  WeightMatrix down;  // [hidden][width]
+};
+
+struct LayerWeights {
+  std::vector<float> attention_norm;  // [hidden]
+  WeightMatrix query;                 // [heads * head_dim][hidden]
+  WeightMatrix key;                   // [kv_heads * head_dim][hidden]
+  WeightMatrix value;                 // [kv_heads * head_dim][hidden]
+  WeightMatrix gate;                  // [heads][hidden], or [heads * head_dim][hidden]
+  WeightMatrix output;                // [hidden][heads * head_dim]
+  std::vector<float> query_norm;      // [head_dim]
+  std::vector<float> key_norm;        // [head_dim]
+  std::vector<float> mlp_norm;        // [hidden]
+  MlpWeights mlp;                     // dense layers only; the rest sparse layers only
+  WeightMatrix router;                // [experts][hidden]
+  std::vector<float> expert_bias;     // [experts], added to the scores for the choice alone
+  std::vector<MlpWeights> experts;    // [experts]
+  MlpWeights shared_expert;
+};
+
+/// Bytes read so far and in all; called between reads, on the thread that loads.
+using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
+
+class ModelWeights {
+ public:
+  /// Reads the whole checkpoint. A throwing `progress` cancels: its exception passes through.
+  /// @throws Error(over_budget), Error(io), Error(corrupt)
+  static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, const LoadProgress& progress = {});
+
+  WeightMatrix embedding;         // [vocabulary][hidden]
+  std::vector<float> final_norm;  // [hidden]
+  WeightMatrix head;              // [vocabulary][hidden]
+  std::vector<LayerWeights> layers;
+
+ private:
+  std::vector<ClaimedBuffer<std::byte>> storage_;  // what the matrices point into
+};
+
+}  // namespace lagoon

@@ -1,0 +1,248 @@
+#include "text/tokenizer.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "text/tokenizer/tokenizer_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace lagoon {
+namespace {
+
+constexpr uintmax_t largest_file = uintmax_t{512} * 1024 * 1024;             // bytes
+constexpr size_t longest_text = size_t{2} * 1024 * 1024 * 1024 - (1 << 20);  // bytes; positions are 31 bits wide
+
+std::vector<int32_t> ids_of(const std::vector<AddedToken>& tokens) {
+  std::vector<int32_t> ids;
+  for (const AddedToken& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+void check_text(std::string_view text) {
+  if (text.size() > longest_text) {
+    fail(ErrorKind::invalid, "the text to encode has {} bytes, at most {} can be encoded at once; cut it", text.size(), longest_text);
+  }
+  size_t at = 0;
+  while (at < text.size()) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const size_t length = valid_utf8_length(text.substr(at));
+    if (length == 0) {
+      fail(ErrorKind::invalid, "the text to encode is not valid UTF-8 at byte {} (\\x{:02x}); convert it to UTF-8", at,
+           static_cast<unsigned char>(text[at]));
+    }
+    at += length;
+  }
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) fail(ErrorKind::io, "`{}`: no such file, a tokenizer.json was expected", path.string());
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) fail(ErrorKind::io, "`{}`: the size cannot be read: {}", path.string(), error.message());
+  if (size > largest_file) fail(ErrorKind::corrupt, "`{}` has {} bytes, a tokenizer.json has at most {}", path.string(), size, largest_file);
+  std::string text(size, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file || (size > 0 && !file.read(text.data(), static_cast<std::streamsize>(size)))) fail(ErrorKind::io, "`{}` cannot be read", path.string());
+  return text;
+}
+
+}  // namespace
+
+Tokenizer::State::State(TokenizerParts parts)
+    : normalizer(std::move(parts.normalizer)),
+      pre_tokenizer(std::move(parts.pre_tokenizer)),
+      frame(std::move(parts.frame)),
+      separator(std::move(parts.separator)),
+      tokens(std::move(parts.tokens)),
+      added(tokens.size()),
+      encoder(std::move(parts.model), ids_of(parts.added_tokens)) {
+  RegexScratch scratch;
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    if (!tokens[id].content.empty()) ids.emplace(tokens[id].content, static_cast<int32_t>(id));
+  }
+  for (const AddedToken& token : parts.added_tokens) {
+    added[static_cast<size_t>(token.id)] = true;
+    contents.add(token, token.content);
+    if (!token.normalized) {
+      raw_tokens.add(token, token.content);
+    } else if (normalizer) {
+      normalized_tokens.add(token, normalizer->apply(MarkedText(token.content, Origin::from_template), scratch).text());
+    } else {
+      normalized_tokens.add(token, token.content);
+    }
+  }
+}
+
+const TokenText& Tokenizer::State::token(int32_t id) const {
+  if (id < 0 || static_cast<size_t>(id) >= tokens.size() || tokens[static_cast<size_t>(id)].content.empty()) {
+    fail(ErrorKind::invalid, "no token has the id {}; ids of this tokenizer are below {}", id, tokens.size());
+  }
+  return tokens[static_cast<size_t>(id)];
+}
+
+/// One call of encode: its buffers and its result.
+struct Tokenizer::Encoding final : PieceSink {
+  Encoding(const State& tokenizer, bool allow_reserved) : state(tokenizer), reserved_allowed(allow_reserved) {}
+
+  void take(std::string_view piece) override { state.encoder.encode(piece, reserved_allowed, bpe, ids); }
+
+  /// Text that holds no added token, after normalization.
+  void add_pieces(std::string_view text) { state.pre_tokenizer.cut(text, regex, *this); }
+
+  void add_data(std::string_view text) {
+    if (!state.normalizer) return add_pieces(text);
+    add_pieces(state.normalizer->apply(MarkedText(text, Origin::from_data), regex).text());
+  }
+
+  void add_marked(const MarkedText& text) {
+    if (state.raw_tokens.empty()) return add_stretch(text);
+    for (const TokenSpan& span : state.raw_tokens.cut(text)) {
+      if (span.id >= 0) {
+        ids.push_back(span.id);
+      } else {
+        add_stretch(text.slice(span.begin, span.end - span.begin));
+      }
+    }
+  }
+
+  void add_stretch(const MarkedText& raw) {
+    if (!state.normalizer && state.normalized_tokens.empty()) return add_pieces(raw.text());
+    const MarkedText text = state.normalizer ? state.normalizer->apply(raw, regex) : raw;
+    for (const TokenSpan& span : state.normalized_tokens.cut(text)) {
+      if (span.id >= 0) {
+        ids.push_back(span.id);
+      } else {
+        add_pieces(std::string_view(text.text()).substr(span.begin, span.end - span.begin));
+      }
+    }
+  }
+
+  /// A part from the middle of a chat. transformers encodes such parts behind a newline, of which it then takes the ids away,
+  /// so that nothing is added that belongs to the beginning of a text.
+  template <typename Add>
+  void add_behind_newline(const Add& add) {
+    const size_t begin = ids.size();
+    add(true);
+    const auto from = ids.begin() + static_cast<ptrdiff_t>(begin);
+    const auto newline_size = static_cast<ptrdiff_t>(state.newline.size());
+    if (ids.end() - from >= newline_size && std::equal(state.newline.begin(), state.newline.end(), from)) {
+      ids.erase(from, from + newline_size);
+    } else {
+      ids.resize(begin);
+      add(false);
+    }
+  }
+
+  void add_chat(const MarkedText& text);
+
+  const State& state;
+  bool reserved_allowed;
+  RegexScratch regex;
+  BpeScratch bpe;
+  std::vector<int32_t> ids;
+};
+
+void Tokenizer::Encoding::add_chat(const MarkedText& text) {
+  size_t done = 0;
+  const auto add_part = [&](size_t end) {
+    if (end == done) return;
+    const MarkedText part = text.slice(done, end - done);
+    if (done == 0) return add_marked(part);
+    add_behind_newline([&](bool behind_newline) {
+      MarkedText whole(behind_newline ? "\n" : "", Origin::from_template);
+      whole.append(part);
+      add_marked(whole);
+    });
+  };
+  size_t run_begin = 0;
+  for (const MarkedText::Run& run : text.runs()) {
+    size_t search = run_begin;
+    run_begin = run.end;
+    TokenSpan found{};
+    while (run.origin == Origin::from_data && state.contents.find(text.text(), search, run.end, found)) {
+      add_part(found.begin);
+      const std::string_view forged = std::string_view(text.text()).substr(found.begin, found.end - found.begin);
+      add_behind_newline([&](bool behind_newline) { add_data(std::string(behind_newline ? "\n" : "").append(forged)); });
+      search = done = found.end;
+    }
+  }
+  add_part(text.size());
+}
+
+Tokenizer Tokenizer::parse(std::string_view json, std::string_view name) {
+  auto state = std::make_shared<State>(read_tokenizer_json(json, name));
+  Encoding newline(*state, true);
+  newline.add_marked(MarkedText("\n", Origin::from_template));
+  state->newline = std::move(newline.ids);
+  return Tokenizer(std::move(state));
+}
+
+Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
+  return parse(read_file(tokenizer_json), "`" + tokenizer_json.string() + "`");
+}
+
+std::vector<int32_t> Tokenizer::encode_data(std::string_view text) const {
+  check_text(text);
+  Encoding encoding(*state_, false);
+  encoding.add_data(text);
+  return std::move(encoding.ids);
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special_tokens) const {
+  check_text(text);
+  Encoding encoding(*state_, true);
+  encoding.add_marked(MarkedText(text, Origin::from_template));
+  if (state_->frame.size() == 1 && state_->frame[0] == frame_text) return std::move(encoding.ids);
+  std::vector<int32_t> framed;
+  for (const int32_t id : state_->frame) {
+    if (id == frame_text) {
+      framed.insert(framed.end(), encoding.ids.begin(), encoding.ids.end());
+    } else if (add_special_tokens) {
+      framed.push_back(id);
+    }
+  }
+  return framed;
+}
+
+std::vector<int32_t> Tokenizer::encode(const MarkedText& text) const {
+  check_text(text.text());
+  Encoding encoding(*state_, false);
+  encoding.add_chat(text);
+  return std::move(encoding.ids);
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special_tokens) const {
+  std::string bytes;
+  bool begun = false;
+  for (const int32_t id : ids) {
+    const TokenText& token = state_->token(id);
+    if (skip_special_tokens && token.special) continue;
+    if (begun) bytes.append(state_->separator);
+    begun = true;
+    bytes.append(token.bytes);
+  }
+  return replace_invalid_utf8(bytes);
+}
+
+int32_t Tokenizer::vocabulary_size() const { return static_cast<int32_t>(state_->tokens.size()); }
+
+std::optional<int32_t> Tokenizer::id_of(std::string_view token) const {
+  const auto found = state_->ids.find(std::string(token));
+  return found == state_->ids.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::string& Tokenizer::token_of(int32_t id) const { return state_->token(id).content; }
+bool Tokenizer::is_special(int32_t id) const { return state_->token(id).special; }
+bool Tokenizer::is_added(int32_t id) const {
+  state_->token(id);
+  return state_->added[static_cast<size_t>(id)];
+}
+
+}  // namespace lagoon
