@@ -18,6 +18,11 @@ CODES = [code for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
 CHANGED = {0x180E: "Cf"}
 
 
+# Emoji get one for a stand-in, so that \p{Emoji} and the like hold as well.
+EMOJI = {0x1F6DC, *range(0x1FA70, 0x1FB00)}
+EMOJI_STAND_IN = 0x1F600
+
+
 def length(code):
     return len(chr(code).encode())
 
@@ -39,7 +44,7 @@ def changed_ranges():
         category = unicodedata2.category(chr(code))
         if category == unicodedata.category(chr(code)) and code not in CHANGED:
             continue
-        stand_in = first[(category, length(code))]
+        stand_in = EMOJI_STAND_IN if code in EMOJI else first[(category, length(code))]
         if ranges and ranges[-1][1] == code - 1 and ranges[-1][2] == stand_in:
             ranges[-1][1] = code
         else:

@@ -2,9 +2,13 @@
 // in the same struct, and what Lagoon does not run is refused here with the reason.
 #pragma once
 
+#include "base/json.h"
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lagoon {
@@ -28,8 +32,9 @@ struct RotaryConfig {
 struct LayerConfig {
   AttentionKind attention = AttentionKind::full;
   int query_heads = 0;
-  GateKind gate = GateKind::per_head;  // decided by the rows of g_proj when a checkpoint is opened
-  bool dense = false;                  // a plain MLP instead of experts
+  GateKind gate = GateKind::per_head;   // decided by the rows of g_proj when a checkpoint is opened
+  bool dense = false;                   // a plain MLP instead of experts
+  std::optional<GateKind> stated_gate;  // as config.json names it; nullopt where it leaves that open ("gating": true)
 };
 
 struct ModelConfig {
@@ -56,5 +61,11 @@ struct ModelConfig {
   int kv_width() const { return kv_heads * head_dim; }
   const RotaryConfig& rotary(AttentionKind kind) const { return kind == AttentionKind::full ? full_rotary : sliding_rotary; }
 };
+
+/// @param document  config.json as parsed; its "text_config", where there is one, is what counts
+/// @param what      the file, which begins each sentence
+/// @throws Error(unsupported) for what Lagoon does not run, Error(corrupt) for wrong types, ranges and contradictions; each
+/// names the key, what was found and what was needed. Keys without a meaning here are passed over.
+ModelConfig read_model_config(const Json& document, std::string_view what);
 
 }  // namespace lagoon

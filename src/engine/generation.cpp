@@ -15,13 +15,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+bool is_tag(std::string_view token) { return token == "<think>" || token == "</think>" || token == "<tool_call>" || token == "</tool_call>"; }
+
 /// Token ids become characters, characters pass the stop strings, what is left is reasoning or content.
 class AnswerText {
  public:
   AnswerText(const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events, GenerationResult& result)
-      : decoder_(tokenizer, !request.keep_special), stops_(request.stop_strings), splitter_(request.thinking), events_(events), result_(result) {}
+      : tokenizer_(tokenizer), decoder_(tokenizer, !request.keep_special), stops_(request.stop_strings), splitter_(request.thinking), events_(events), result_(result) {}
 
-  void push(int32_t token) { show(splitter_.push(stops_.push(decoder_.push(token)))); }
+  void push(int32_t token) {
+    // A tag parts the answer even where a tokenizer calls it special and its text would be left out.
+    const bool tag = is_tag(tokenizer_.token_of(token));
+    show(splitter_.push(stops_.push(tag ? decoder_.flush() + tokenizer_.token_of(token) : decoder_.push(token))));
+  }
 
   bool stopped() const { return stops_.stopped(); }
 
@@ -39,6 +45,7 @@ class AnswerText {
     if (events_.piece && !(parts.reasoning.empty() && parts.content.empty())) events_.piece({std::move(parts.reasoning), std::move(parts.content)});
   }
 
+  const Tokenizer& tokenizer_;
   StreamingDecoder decoder_;
   StopStrings stops_;
   ReasoningSplitter splitter_;

@@ -33,8 +33,8 @@ class CpuModel final : public Model {
   int64_t length(SequenceId sequence) const override;
   void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) override;
 
-  /// For comparing with other implementations; see ResidualObserver.
-  void observe(ResidualObserver observer) { observer_ = std::move(observer); }
+  /// Every later step is shown to `observer`.
+  void observe(StepObserver observer) { observer_ = std::move(observer); }
 
   /// Bytes that a sequence of `length` tokens keeps, and those of the buffers of a step.
   static uint64_t sequence_bytes(const ModelConfig& config, const CpuModelOptions& options, int64_t length);
@@ -56,7 +56,7 @@ class CpuModel final : public Model {
   Activations activations_;
   int64_t next_sequence_ = 0;
   std::map<SequenceId, std::unique_ptr<KvCache>> caches_;
-  ResidualObserver observer_;
+  StepObserver observer_;
 };
 
 }  // namespace lagoon

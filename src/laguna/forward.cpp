@@ -75,7 +75,7 @@ void attention(const LagunaModel& model, const Step& step, int layer, const View
 }
 
 /// branch = the layer's MLP, or its routed experts plus the shared one, of normed.
-void feed_forward(const LagunaModel& model, int layer, const Views& views, const Compute& compute) {
+void feed_forward(const LagunaModel& model, int layer, const Views& views, const Compute& compute, const StepObserver& observer) {
   Activations& a = views.a;
   const ModelConfig& config = model.config;
   const LayerWeights& weights = model.weights.layers[static_cast<size_t>(layer)];
@@ -86,6 +86,7 @@ void feed_forward(const LagunaModel& model, int layer, const Views& views, const
     return;
   }
   const std::span<const int32_t> used = route(config, weights, normed, a, compute);
+  if (observer.routes) observer.routes(layer, {a.routes.data(), static_cast<size_t>(views.rows * config.experts_per_token)});
   const ExpertStore::Lease experts = model.experts.acquire(layer, used);
   mix_experts(config, normed, used, experts, a, branch, compute);
   const MatrixView<float> shared = views.hidden(a.shared);  // neither gated nor scaled
@@ -96,7 +97,7 @@ void feed_forward(const LagunaModel& model, int layer, const Views& views, const
 }  // namespace
 
 void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixView<float> logits, const Compute& compute,
-             const ResidualObserver& observe) {
+             const StepObserver& observer) {
   const ModelConfig& config = model.config;
   const Views views{config, a, static_cast<int64_t>(step.rows.size())};
   const MatrixView<float> residual = views.hidden(a.residual);
@@ -105,16 +106,16 @@ void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixV
 
   embed(model.weights.embedding, step, residual, compute);
   fill_angles(model, step, a);
-  if (observe) observe(0, residual);
+  if (observer.residual) observer.residual(0, residual);
   for (int layer = 0; layer < config.layer_count(); ++layer) {
     const LayerWeights& weights = model.weights.layers[static_cast<size_t>(layer)];
     rms_norm_rows(residual, weights.attention_norm, config.rms_epsilon, normed, compute);
     attention(model, step, layer, views, compute);
     add_rows(branch, residual, compute);
     rms_norm_rows(residual, weights.mlp_norm, config.rms_epsilon, normed, compute);
-    feed_forward(model, layer, views, compute);
+    feed_forward(model, layer, views, compute, observer);
     add_rows(branch, residual, compute);
-    if (observe) observe(layer + 1, residual);
+    if (observer.residual) observer.residual(layer + 1, residual);
   }
 
   const MatrixView<float> asked(a.normed.data(), static_cast<int64_t>(step.logit_rows.size()), config.hidden);
@@ -122,7 +123,7 @@ void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixV
     compute.kernels.rms_norm(residual.row(step.logit_rows[static_cast<size_t>(at)]), model.weights.final_norm.data(), config.hidden,
                              config.rms_epsilon, asked.row(at));
   }
-  if (observe) observe(config.layer_count() + 1, asked);
+  if (observer.residual) observer.residual(config.layer_count() + 1, asked);
   project(asked, model.weights.head, logits, compute);
   for (const StepRow& row : step.rows) row.cache->advance(1);
 }

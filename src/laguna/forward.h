@@ -20,6 +20,6 @@ struct LagunaModel {
 /// @param logits  [step.logit_rows][vocabulary] fp32
 /// @pre the caches have reserved their rows; they are advanced here, at the end
 void forward(const LagunaModel& model, const Step& step, Activations& activations, MatrixView<float> logits, const Compute& compute,
-             const ResidualObserver& observe = {});
+             const StepObserver& observer = {});
 
 }  // namespace lagoon

@@ -4,6 +4,7 @@
 
 #include "base/matrix_view.h"
 #include "laguna/kv_cache.h"
+#include "laguna/router.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,8 +24,13 @@ struct Step {
   std::vector<int32_t> logit_rows;  // indices into rows, ascending: whose logits are asked for
 };
 
-/// Called with the residual stream: index 0 after the embedding, i after layer i - 1, and last (layers + 1) after the final
-/// norm for the logit rows. For people and tests that compare with another implementation.
-using ResidualObserver = std::function<void(int index, MatrixView<const float> residual)>;
+/// For people and tests that compare with another implementation, step by step. Each function may be empty.
+struct StepObserver {
+  /// The residual stream: index 0 after the embedding, i after layer i - 1, and last (layers + 1) the logit rows after the
+  /// final norm.
+  std::function<void(int index, MatrixView<const float> residual)> residual;
+  /// The experts of a sparse layer. [rows * experts per token], by row, then ascending id
+  std::function<void(int layer, std::span<const Route> routes)> routes;
+};
 
 }  // namespace lagoon

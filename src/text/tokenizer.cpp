@@ -62,7 +62,7 @@ Tokenizer::State::State(TokenizerParts parts)
       separator(std::move(parts.separator)),
       tokens(std::move(parts.tokens)),
       added(tokens.size()),
-      encoder(std::move(parts.model), ids_of(parts.added_tokens)) {
+      encoder(parts.model, ids_of(parts.added_tokens)) {
   RegexScratch scratch;
   for (size_t id = 0; id < tokens.size(); ++id) {
     if (!tokens[id].content.empty()) ids.emplace(tokens[id].content, static_cast<int32_t>(id));
@@ -188,27 +188,31 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   return parse(read_file(tokenizer_json), "`" + tokenizer_json.string() + "`");
 }
 
-std::vector<int32_t> Tokenizer::encode_data(std::string_view text) const {
+std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_special_tokens) const {
+  if (state_->frame.size() == 1 && state_->frame[0] == frame_text) return ids;
+  std::vector<int32_t> all;
+  for (const int32_t id : state_->frame) {
+    if (id == frame_text) {
+      all.insert(all.end(), ids.begin(), ids.end());
+    } else if (add_special_tokens) {
+      all.push_back(id);
+    }
+  }
+  return all;
+}
+
+std::vector<int32_t> Tokenizer::encode_data(std::string_view text, bool add_special_tokens) const {
   check_text(text);
   Encoding encoding(*state_, false);
   encoding.add_data(text);
-  return std::move(encoding.ids);
+  return framed(std::move(encoding.ids), add_special_tokens);
 }
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special_tokens) const {
   check_text(text);
   Encoding encoding(*state_, true);
   encoding.add_marked(MarkedText(text, Origin::from_template));
-  if (state_->frame.size() == 1 && state_->frame[0] == frame_text) return std::move(encoding.ids);
-  std::vector<int32_t> framed;
-  for (const int32_t id : state_->frame) {
-    if (id == frame_text) {
-      framed.insert(framed.end(), encoding.ids.begin(), encoding.ids.end());
-    } else if (add_special_tokens) {
-      framed.push_back(id);
-    }
-  }
-  return framed;
+  return framed(std::move(encoding.ids), add_special_tokens);
 }
 
 std::vector<int32_t> Tokenizer::encode(const MarkedText& text) const {
@@ -223,7 +227,7 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special_to
   bool begun = false;
   for (const int32_t id : ids) {
     const TokenText& token = state_->token(id);
-    if (skip_special_tokens && token.special) continue;
+    if (skip_special_tokens && token.skipped) continue;
     if (begun) bytes.append(state_->separator);
     begun = true;
     bytes.append(token.bytes);

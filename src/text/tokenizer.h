@@ -36,10 +36,10 @@ class Tokenizer {
   /// No added token matches anywhere, nor do merges make one out of other tokens.
   /// @throws Error(invalid) naming the byte if the text is not valid UTF-8; Error(unsupported) if a pattern of the file
   ///         backtracks without end on it
-  std::vector<int32_t> encode_data(std::string_view text) const;
-
-  /// Added tokens match in the whole text. @throws as encode_data
   /// @param add_special_tokens  let the post-processor add its ids (such as the one that begins a text)
+  std::vector<int32_t> encode_data(std::string_view text, bool add_special_tokens = false) const;
+
+  /// Added tokens match in the whole text. @throws and @param as encode_data
   std::vector<int32_t> encode(std::string_view text, bool add_special_tokens = false) const;
 
   /// A rendered chat. An added token matches only where every byte of it is the template's. The text is cut around each
@@ -72,6 +72,8 @@ class Tokenizer {
   struct State;
   struct Encoding;
   explicit Tokenizer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  std::vector<int32_t> framed(std::vector<int32_t> ids, bool add_special_tokens) const;
 
   std::shared_ptr<const State> state_;
 };

@@ -1,0 +1,23 @@
+# Sourced by the other scripts: installs what is missing from Debian, as root or through sudo.
+
+# need PACKAGE...
+need() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  local root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "These packages are missing, and there is neither root nor sudo to install them: ${missing[*]}" >&2; return 1; }
+    root=(sudo)
+  fi
+  echo "Installing from Debian: ${missing[*]}"
+  # The lists of a fresh machine are empty or old: fetch them once, when the first try fails.
+  local install=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
+  "${install[@]}" >/dev/null 2>&1 || { "${root[@]}" apt-get update -qq && "${install[@]}" >/dev/null; }
+}
+
+build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev binutils)
+lint_packages=(clang-14 clang-format-14 clang-tidy-14)

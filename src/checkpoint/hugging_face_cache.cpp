@@ -1,0 +1,130 @@
+#include "checkpoint/hugging_face_cache.h"
+
+#include "base/error.h"
+#include "machine/file.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace lagoon {
+namespace {
+
+constexpr uint64_t ref_limit = 4096;  // bytes of a file in refs/
+
+std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
+
+bool is_plain(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
+         letter == '-';
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 96 && std::all_of(text.begin(), text.end(), is_plain) && text.find("..") == std::string_view::npos &&
+         text.find("--") == std::string_view::npos && text.front() != '.' && text.front() != '-' && text.back() != '.' && text.back() != '-';
+}
+
+bool is_revision(std::string_view text) {
+  if (text.empty() || text.size() > 255 || text.front() == '/' || text.back() == '/') return false;
+  if (text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos || text.find("/.") != std::string_view::npos)
+    return false;
+  return text.front() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](char letter) { return is_plain(letter) || letter == '/' || letter == '+'; });
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+std::vector<std::string> snapshots_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error); !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    if (is_folder(at->path())) names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
+  const size_t count = std::min<size_t>(names.size(), 4);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count), ", "), names.size() > count ? ", ..." : "");
+}
+
+bool is_hexadecimal(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); });
+}
+
+/// The snapshot that refs/REVISION names.
+std::filesystem::path follow_ref(const std::filesystem::path& repository, const std::string& revision) {
+  const std::filesystem::path ref = repository / "refs" / revision;
+  std::string hash = read_text(SystemFiles(), ref, ref_limit);
+  hash.erase(hash.find_last_not_of(" \r\n\t") + 1);
+  if (hash.empty() || hash.size() > 128 || !std::all_of(hash.begin(), hash.end(), is_plain) || hash.front() == '.') {
+    fail(ErrorKind::corrupt, "{}: a commit hash was expected, the file holds `{}`; download the model again", shown(ref), printable(hash, 60));
+  }
+  std::filesystem::path snapshot = repository / "snapshots" / hash;
+  if (is_folder(snapshot)) return snapshot;
+  fail(ErrorKind::corrupt, "{}: the snapshot {} is named here and is not in the cache (there: {}); download the model again", shown(ref), hash,
+       listed(snapshots_in(repository / "snapshots")));
+}
+
+}  // namespace
+
+std::optional<RepositoryName> parse_repository(const std::string& text) {
+  RepositoryName repository;
+  std::string_view rest = text;
+  const size_t at = rest.find('@');
+  if (at != std::string_view::npos) {
+    const std::string_view revision = rest.substr(at + 1);
+    if (!is_revision(revision)) return std::nullopt;
+    repository.revision = std::string(revision);
+    rest = rest.substr(0, at);
+  }
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos || !is_name(rest.substr(0, slash)) || !is_name(rest.substr(slash + 1))) return std::nullopt;
+  repository.organisation = std::string(rest.substr(0, slash));
+  repository.name = std::string(rest.substr(slash + 1));
+  return repository;
+}
+
+std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
+  const std::string id = repository.organisation + "/" + repository.name;
+  const std::filesystem::path folder = hub_cache / fmt::format("models--{}--{}", repository.organisation, repository.name);
+  if (hub_cache.empty() || !is_folder(folder)) {
+    fail(ErrorKind::invalid,
+         "{}: there is no folder of this name, and the Hugging Face cache has no {}; download the model first, or give its folder", id,
+         shown(folder));
+  }
+  const std::string revision = repository.revision.value_or("main");
+  if (is_file(folder / "refs" / revision)) return follow_ref(folder, revision);
+  const std::filesystem::path snapshots = folder / "snapshots";
+  const std::vector<std::string> names = snapshots_in(snapshots);
+  if (!repository.revision) {
+    if (names.size() == 1) return snapshots / names.front();
+    fail(ErrorKind::invalid, "{}: {} has no refs/main, and its snapshots are {}; name one as {}@REVISION, or download the model again", id,
+         shown(folder), listed(names), id);
+  }
+  if (std::find(names.begin(), names.end(), revision) != names.end()) return snapshots / revision;
+  std::vector<std::string> candidates;
+  if (revision.size() >= 4 && is_hexadecimal(revision)) {
+    std::copy_if(names.begin(), names.end(), std::back_inserter(candidates), [&](const std::string& name) { return name.starts_with(revision); });
+  }
+  if (candidates.size() == 1) return snapshots / candidates.front();
+  if (candidates.size() > 1)
+    fail(ErrorKind::invalid, "{}@{}: {} snapshots begin like this ({}); give more of the hash", id, revision, candidates.size(), listed(candidates));
+  fail(ErrorKind::invalid, "{}@{}: {} has no such branch, tag or commit (snapshots: {}); download that revision first", id, revision, shown(folder),
+       listed(names));
+}
+
+}  // namespace lagoon

@@ -1,0 +1,215 @@
+#include "checkpoint/safetensors_json.h"
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+namespace lagoon {
+namespace {
+
+/// What both readers share: where they are, and sentences. nlohmann's parser calls the functions of nlohmann::json_sax.
+class StreamReader {
+ public:
+  explicit StreamReader(std::string_view what) : what_(what) {}
+
+  bool binary(Json::binary_t&) { return false; }  // no JSON text leads here
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& reason) {
+    const std::string text = reason.what();
+    const size_t cut = text.find("column ");
+    const size_t colon = cut == std::string::npos ? std::string::npos : text.find(": ", cut);
+    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}; the file is damaged", what_, position,
+         printable(colon == std::string::npos ? text : text.substr(colon + 2), 200));
+  }
+
+ protected:
+  [[noreturn]] void refuse(std::string_view fault) const { fail(ErrorKind::corrupt, "{}: {}; the file is damaged", what_, fault); }
+  std::string_view what_;
+};
+
+class HeaderReader : public StreamReader {
+ public:
+  HeaderReader(std::string_view what, std::map<std::string, std::string>& metadata, const std::function<void(HeaderEntry&)>& take)
+      : StreamReader(what), metadata_(metadata), take_(take) {}
+
+  bool null() { misplaced("null"); }
+  bool boolean(bool) { misplaced("a truth value"); }
+  bool number_float(double, const std::string& text) { misplaced("the number " + printable(text, 40)); }
+  bool number_integer(int64_t value) { misplaced("the number " + std::to_string(value)); }
+  bool number_unsigned(uint64_t value) {
+    if (at_ == At::shape) {
+      if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) misplaced("the number " + std::to_string(value));
+      if (entry_.shape.size() == dimension_limit) refuse("tensor `" + printable(entry_.name) + "` has more than 32 dimensions");
+      entry_.shape.push_back(static_cast<int64_t>(value));
+    } else if (at_ == At::offsets && offsets_ < 2) {
+      (offsets_++ == 0 ? entry_.begin : entry_.end) = value;
+    } else {
+      misplaced("the number " + std::to_string(value));
+    }
+    return true;
+  }
+  bool string(std::string& text) {
+    if (at_ == At::metadata) {
+      if (!metadata_.emplace(key_, text).second) refuse("the key `" + printable(key_) + "` stands twice in `__metadata__`");
+    } else if (at_ == At::tensor && field_ == type_field) {
+      entry_.type = std::move(text);
+      seen_ |= field_;
+    } else {
+      misplaced("a text");
+    }
+    return true;
+  }
+  bool start_object(size_t) {
+    if (at_ == At::start) {
+      at_ = At::root;
+    } else if (at_ == At::root && key_ == "__metadata__") {
+      at_ = At::metadata;
+    } else if (at_ == At::root) {
+      at_ = At::tensor;
+      seen_ = 0;
+      offsets_ = 0;
+      entry_.name = key_;
+      entry_.shape.clear();
+    } else {
+      misplaced("an object");
+    }
+    return true;
+  }
+  bool key(std::string& name) {
+    if (at_ != At::tensor) {
+      key_ = std::move(name);
+      return true;
+    }
+    field_ = name == "dtype" ? type_field : name == "shape" ? shape_field : name == "data_offsets" ? offsets_field : 0U;
+    if (field_ == 0) refuse("tensor `" + printable(entry_.name) + "` has the unknown key `" + printable(name) + "`");
+    if ((seen_ & field_) != 0) refuse("tensor `" + printable(entry_.name) + "` has the key `" + name + "` twice");
+    return true;
+  }
+  bool end_object() {
+    if (at_ == At::tensor) {
+      if (seen_ != (type_field | shape_field | offsets_field)) refuse("tensor `" + printable(entry_.name) + "` lacks dtype, shape or data_offsets");
+      take_(entry_);
+    }
+    at_ = at_ == At::root ? At::done : At::root;
+    return true;
+  }
+  bool start_array(size_t) {
+    if (at_ != At::tensor || (field_ & (shape_field | offsets_field)) == 0) misplaced("a list");
+    at_ = field_ == shape_field ? At::shape : At::offsets;
+    seen_ |= field_;
+    return true;
+  }
+  bool end_array() {
+    if (at_ == At::offsets && offsets_ != 2) refuse("tensor `" + printable(entry_.name) + "`: data_offsets must be two numbers");
+    at_ = At::tensor;
+    return true;
+  }
+
+ private:
+  enum class At { start, root, metadata, tensor, shape, offsets, done };
+  static constexpr unsigned type_field = 1, shape_field = 2, offsets_field = 4;
+  static constexpr size_t dimension_limit = 32;
+
+  [[noreturn]] void misplaced(const std::string& found) const {
+    const bool inside = at_ == At::tensor || at_ == At::shape || at_ == At::offsets;
+    refuse("the header holds " + found + " where " + (at_ == At::start ? "an object" : "something else") + " was expected" +
+           (inside             ? ", at tensor `" + printable(entry_.name) + "`"
+            : at_ == At::start ? ""
+                               : ", at key `" + printable(key_) + "`"));
+  }
+
+  std::map<std::string, std::string>& metadata_;
+  const std::function<void(HeaderEntry&)>& take_;
+  At at_ = At::start;
+  std::string key_;
+  unsigned field_ = 0;
+  unsigned seen_ = 0;
+  int offsets_ = 0;
+  HeaderEntry entry_;
+};
+
+class WeightMapReader : public StreamReader {
+ public:
+  using StreamReader::StreamReader;
+
+  bool null() { return scalar(); }
+  bool boolean(bool) { return scalar(); }
+  bool number_float(double, const std::string&) { return scalar(); }
+  bool number_integer(int64_t) { return scalar(); }
+  bool number_unsigned(uint64_t) { return scalar(); }
+  bool string(std::string& text) {
+    if (!in_map_) return scalar();
+    map.emplace_back(std::move(key_), std::move(text));
+    return true;
+  }
+  bool key(std::string& name) {
+    key_ = std::move(name);
+    return true;
+  }
+  bool start_object(size_t) {
+    deepen();
+    if (depth_ == 2 && key_ == "weight_map") {
+      if (found) refuse("the key `weight_map` stands twice");
+      in_map_ = found = true;
+    }
+    return true;
+  }
+  bool end_object() {
+    if (depth_-- == 2) in_map_ = false;
+    return true;
+  }
+  bool start_array(size_t) {
+    if (depth_ == 0) refuse("an object was expected");
+    deepen();
+    return true;
+  }
+  bool end_array() {
+    --depth_;
+    return true;
+  }
+
+  std::vector<std::pair<std::string, std::string>> map;
+  bool found = false;
+
+ private:
+  bool scalar() const {
+    if (depth_ == 0) refuse("an object was expected");
+    if (in_map_) refuse("`weight_map` must map each tensor to a file, `" + printable(key_) + "` has something else");
+    return true;
+  }
+  void deepen() {
+    if (in_map_) refuse("`weight_map` must map each tensor to a file, `" + printable(key_) + "` has something else");
+    if (++depth_ > json_depth_limit) refuse("JSON is nested too deeply");
+  }
+
+  size_t depth_ = 0;
+  bool in_map_ = false;
+  std::string key_;
+};
+
+}  // namespace
+
+void read_header_json(std::string_view text, std::string_view what, std::map<std::string, std::string>& metadata,
+                      const std::function<void(HeaderEntry&)>& take) {
+  HeaderReader reader(what, metadata, take);
+  Json::sax_parse(text.data(), text.data() + text.size(), &reader);
+}
+
+std::vector<std::pair<std::string, std::string>> read_weight_map(std::string_view text, std::string_view what) {
+  WeightMapReader reader(what);
+  Json::sax_parse(text.data(), text.data() + text.size(), &reader);
+  if (!reader.found) fail(ErrorKind::corrupt, "{}: the key `weight_map` is missing; fetch the file again", what);
+  std::unordered_set<std::string_view> names;
+  names.reserve(reader.map.size());
+  for (const auto& [name, file] : reader.map) {
+    if (!names.insert(name).second)
+      fail(ErrorKind::corrupt, "{}: tensor `{}` stands twice in `weight_map`; the file is damaged", what, printable(name));
+  }
+  return std::move(reader.map);
+}
+
+}  // namespace lagoon

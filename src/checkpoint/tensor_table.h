@@ -1,0 +1,60 @@
+// tensor_table.h: the tensors of a checkpoint by what their names mean, each marked when it is used, and the faults found on
+// the way, gathered so that one error can name the first few of each kind and the count.
+#pragma once
+
+#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_names.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace lagoon {
+
+class FaultList {
+ public:
+  enum class Kind { doubled, contradictory, misshaped, missing, surplus };
+
+  /// The same item counts once.
+  void add(Kind kind, const std::string& item);
+
+  /// @throws Error if anything was added: corrupt, or unsupported if there is nothing but surplus
+  void throw_if_any(const std::string& where) const;
+
+ private:
+  struct Entry {
+    std::vector<std::string> first;  // at most `shown`
+    size_t count = 0;
+  };
+  static constexpr size_t shown = 4;
+  std::array<Entry, 5> entries_;
+  std::array<std::unordered_set<std::string>, 5> known_;
+};
+
+class TensorTable {
+ public:
+  /// @param tensors  must outlive the table
+  /// @throws Error(corrupt) if some names carry the prefix "language_model." and some do not
+  TensorTable(const std::vector<TensorHeader>& tensors, const std::string& where, FaultList& faults);
+
+  /// nullptr if no spelling of it is there. Marks nothing.
+  const TensorHeader* find(const ModulePath& path, Part part) const;
+
+  /// As find; the tensor counts as used.
+  const TensorHeader* take(const ModulePath& path, Part part);
+
+  /// Adds every tensor that was never taken and is not ignorable to the faults as surplus.
+  void report_surplus(FaultList& faults) const;
+
+  /// Throws Error(unsupported) if there are tensors of layers from `layer_count` on.
+  void refuse_layers_beyond(int layer_count, const std::string& where) const;
+
+ private:
+  const std::vector<TensorHeader>& tensors_;
+  std::unordered_map<uint64_t, size_t> by_key_;
+  std::vector<bool> used_;
+};
+
+}  // namespace lagoon

@@ -1,0 +1,111 @@
+// tokenize: text to token ids and back.
+#include "base/error.h"
+#include "base/utf8.h"
+#include "commands/chat_input.h"
+#include "commands/command.h"
+#include "commands/json_lines.h"
+#include "commands/output.h"
+#include "text/jinja/json.h"
+#include "text/tokenizer.h"
+
+#include <CLI/CLI.hpp>
+
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+namespace lagoon {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string text = "-";
+  std::string jsonl;
+  bool json = false;
+  bool decode = false;
+  bool special = false;
+  bool bos = false;
+  bool skip_special = false;
+};
+
+Tokenizer load_tokenizer(const std::string& model, const Environment& environment) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(model, ignored)) return Tokenizer::load(model);
+  return Tokenizer::load(find_model_folder(model, environment.places) / "tokenizer.json");
+}
+
+std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags) {
+  return flags.special ? tokenizer.encode(text, flags.bos) : tokenizer.encode_data(text, flags.bos);
+}
+
+/// {"text": ..., "pieces": [...]}: what came out with each id, null where nothing did; "rest" is what came at the end.
+std::string decoded_object(const Tokenizer& tokenizer, const std::vector<int32_t>& ids, const Flags& flags) {
+  StreamingDecoder decoder(tokenizer, flags.skip_special);
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) {
+    const std::string piece = decoder.push(id);
+    pieces.push_back(piece.empty() ? "null" : to_json(std::string_view(piece)));
+  }
+  const std::string rest = decoder.flush();
+  return fmt::format("{{\"text\": {}, \"pieces\": [{}]{}}}", to_json(std::string_view(tokenizer.decode(ids, flags.skip_special))),
+                     fmt::join(pieces, ", "), rest.empty() ? "" : ", \"rest\": " + to_json(std::string_view(rest)));
+}
+
+/// Ids separated by blanks or commas, in brackets or not.
+std::vector<int32_t> parse_ids(const std::string& text) {
+  std::vector<int32_t> ids;
+  size_t at = 0;
+  while (true) {
+    at = text.find_first_not_of(" \t\r\n,[]", at);
+    if (at == std::string::npos) return ids;
+    int32_t id = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), id);
+    const size_t next = static_cast<size_t>(end - text.data());
+    const bool ends = next == text.size() || std::string_view(" \t\r\n,[]").find(text[next]) != std::string_view::npos;
+    if (error != std::errc() || id < 0 || !ends) {
+      fail(ErrorKind::invalid, "`{}` is no token id; write whole numbers such as 17 4 or [17, 4]",
+           printable(text.substr(at, text.find_first_of(" \t\r\n,[]", at) - at)));
+    }
+    ids.push_back(id);
+    at = next;
+  }
+}
+
+int run(const Flags& flags, const Environment& environment) {
+  if (flags.decode && (flags.special || flags.bos)) fail(ErrorKind::invalid, "--special and --bos are for text to ids; --decode goes the other way");
+  if (flags.skip_special && !flags.decode) fail(ErrorKind::invalid, "--skip-special goes with --decode");
+  const Tokenizer tokenizer = load_tokenizer(flags.model, environment);
+  if (!flags.jsonl.empty()) {
+    return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
+      if (flags.decode) return decoded_object(tokenizer, ids_field_of(object, "ids"), flags);
+      return fmt::format("{{\"ids\": {}}}", to_json(encode(tokenizer, text_field_of(object, "text"), flags)));
+    });
+  }
+  const std::string text = flags.text == "-" ? read_input(input_limit) : flags.text;
+  if (flags.decode) {
+    const std::vector<int32_t> ids = parse_ids(text);
+    write_output(flags.json ? decoded_object(tokenizer, ids, flags) + "\n" : tokenizer.decode(ids, flags.skip_special) + "\n");
+    return 0;
+  }
+  const std::vector<int32_t> ids = encode(tokenizer, text, flags);
+  write_output(flags.json ? fmt::format("{{\"ids\": {}}}\n", to_json(ids)) : fmt::format("{}\n", fmt::join(ids, " ")));
+  return 0;
+}
+
+}  // namespace
+
+Command declare_tokenize(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("tokenize", "Turn text into token ids, or back");
+  auto flags = std::make_shared<Flags>();
+  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, nano, or a tokenizer.json")->required();
+  parser->add_option("TEXT", flags->text, "the text, or with --decode the ids (- is standard input)");
+  parser->add_flag("--json", flags->json, "a JSON object: {\"ids\": [...]}, or {\"text\": ..., \"pieces\": [...]}");
+  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)");
+  parser->add_flag("--decode", flags->decode, "ids to text");
+  parser->add_flag("--special", flags->special, "let control tokens in the text match; without it the text is data");
+  parser->add_flag("--bos", flags->bos, "let the tokenizer's post-processor add its tokens");
+  parser->add_flag("--skip-special", flags->skip_special, "with --decode: leave special tokens out");
+  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+}
+
+}  // namespace lagoon

@@ -1,0 +1,108 @@
+#include "text/chat_messages.h"
+
+#include "base/error.h"
+#include "text/jinja/json.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace lagoon {
+namespace {
+
+using jinja::Dict;
+using jinja::Value;
+
+// The names under which clients send reasoning; the first is the one that templates agree on.
+constexpr std::array<std::string_view, 3> reasoning_fields = {"reasoning_content", "thinking", "reasoning"};
+
+bool is_absent(const Value* value) { return value == nullptr || value->is_none(); }
+
+const std::vector<Value>& list_at(const Value& value, const std::string& path) {
+  if (!value.is_list()) fail(ErrorKind::invalid, "`{}` must be a list, not {}", path, jinja::type_name(value));
+  return value.items();
+}
+
+const Dict& object_at(const Value& value, const std::string& path) {
+  if (!value.is_dict()) fail(ErrorKind::invalid, "`{}` must be an object, not {}", path, jinja::type_name(value));
+  return value.as_dict();
+}
+
+void check_content(const Value* content, const std::string& path) {
+  if (is_absent(content) || content->is_text()) return;
+  if (!content->is_list()) {
+    fail(ErrorKind::invalid, "`{}` must be a string, null or a list of parts, not {}", path, jinja::type_name(*content));
+  }
+  for (size_t i = 0; i < content->items().size(); ++i) {
+    const Value& part = content->items()[i];
+    if (!part.is_dict() && !part.is_text()) {
+      fail(ErrorKind::invalid, "`{}[{}]` must be an object or a string, not {}", path, i, jinja::type_name(part));
+    }
+  }
+}
+
+Value parsed_arguments(const Value* arguments, const std::string& path) {
+  if (is_absent(arguments) || (arguments->is_text() && arguments->bytes().empty())) return Value::dict({});
+  if (arguments->is_dict()) return *arguments;
+  constexpr std::string_view advice = "; send the arguments as one JSON object in a string";
+  Value parsed = arguments->is_text() ? jinja::read_json(arguments->bytes(), "`" + path + "`", advice) : *arguments;
+  if (!parsed.is_dict()) fail(ErrorKind::invalid, "`{}` must hold a JSON object, not {}{}", path, jinja::type_name(parsed), advice);
+  return parsed;
+}
+
+Value prepared_call(const Value& call, const std::string& path) {
+  const Value* function = object_at(call, path).find("function");
+  if (function == nullptr) fail(ErrorKind::invalid, "`{}.function` is missing", path);
+  Dict prepared = object_at(*function, path + ".function");
+  const Value* name = prepared.find("name");
+  if (name == nullptr || !name->is_text()) fail(ErrorKind::invalid, "`{}.function.name` must be a string", path);
+  prepared.set("arguments", parsed_arguments(prepared.find("arguments"), path + ".function.arguments"));
+  Dict out = call.as_dict();
+  out.set("function", Value::dict(std::move(prepared)));
+  return Value::dict(std::move(out));
+}
+
+Value prepared_calls(const Value& calls, const std::string& path) {
+  std::vector<Value> out;
+  for (const Value& call : list_at(calls, path)) out.push_back(prepared_call(call, fmt::format("{}[{}]", path, out.size())));
+  return Value::list(std::move(out));
+}
+
+Value prepared_message(const Value& message, const std::string& path) {
+  const Dict& given = object_at(message, path);
+  const Value* role = given.find("role");
+  if (role == nullptr || !role->is_text()) fail(ErrorKind::invalid, "`{}.role` must be a string", path);
+  check_content(given.find("content"), path + ".content");
+
+  Dict out;
+  const Value* reasoning = nullptr;
+  for (const std::string_view field : reasoning_fields) {
+    if (is_absent(reasoning)) reasoning = given.find(field);
+  }
+  if (!is_absent(reasoning)) out.set("thinking", *reasoning);
+  for (const auto& [key, value] : given.entries()) {
+    if (value.is_none()) continue;
+    out.set(key, key.bytes() == "tool_calls" ? prepared_calls(value, path + ".tool_calls") : value);
+  }
+  if (!is_absent(reasoning)) out.set("reasoning_content", *reasoning);
+  return Value::dict(std::move(out));
+}
+
+}  // namespace
+
+Value prepare_messages(const Value& messages) {
+  const std::vector<Value>& given = list_at(messages, "messages");
+  if (given.empty()) fail(ErrorKind::invalid, "`messages` is empty; send at least one message");
+  std::vector<Value> out;
+  for (const Value& message : given) out.push_back(prepared_message(message, fmt::format("messages[{}]", out.size())));
+  return Value::list(std::move(out));
+}
+
+Value prepare_tools(const Value& tools) {
+  if (tools.is_missing() || tools.is_none()) return Value::none();
+  const std::vector<Value>& given = list_at(tools, "tools");
+  for (size_t i = 0; i < given.size(); ++i) object_at(given[i], fmt::format("tools[{}]", i));
+  return given.empty() ? Value::none() : tools;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,138 @@
+#include "text/chat_template.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "text/chat_messages.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+namespace lagoon {
+namespace {
+
+namespace fs = std::filesystem;
+using jinja::Value;
+
+constexpr const char* template_file = "chat_template.jinja";
+constexpr const char* config_file = "tokenizer_config.json";
+constexpr size_t file_limit = size_t{16} << 20;     // bytes of tokenizer_config.json
+constexpr size_t template_limit = size_t{1} << 20;  // bytes of a template; published ones have less than 30 KB
+constexpr std::array<const char*, 7> special_tokens = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
+
+/// The bytes of a regular file, or nothing where there is no file.
+std::optional<std::string> read_file(const fs::path& path, size_t limit) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return std::nullopt;
+  if (!fs::is_regular_file(status)) fail(ErrorKind::io, "{} is not a regular file", path.string());
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(limit + 1, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!file && !file.eof()) fail(ErrorKind::io, "{} cannot be read", path.string());
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  if (bytes.size() > limit) fail(ErrorKind::corrupt, "{} has more than {} bytes", path.string(), limit);
+  return bytes;
+}
+
+std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {
+  if (source.size() > template_limit)
+    fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), template_limit);
+  if (!is_valid_utf8(source)) fail(ErrorKind::corrupt, "{}: the template is not valid UTF-8", name);
+  return jinja::compile(source, name);
+}
+
+/// Gives a template the files of its own folder, and no others.
+jinja::Loader loader_of(const fs::path& folder) {
+  if (folder.empty()) return {};
+  return [folder](const std::string& name) -> std::shared_ptr<const jinja::Template> {
+    const bool bare =
+        !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos && name.find('\0') == std::string::npos;
+    if (!bare) {
+      fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name));
+    }
+    const auto source = read_file(folder / name, template_limit);
+    return source ? compile_text(*source, name) : nullptr;
+  };
+}
+
+std::string token_text(const Json& token) {
+  if (token.is_string()) return token.get<std::string>();
+  if (token.is_object() && token.contains("content") && token["content"].is_string()) return token["content"].get<std::string>();
+  return {};
+}
+
+/// The template called `name` in a list of {name, template}, or null.
+const Json* named_template(const Json& list, std::string_view name) {
+  for (const Json& row : list) {
+    if (row.is_object() && row.contains("name") && row["name"] == name && row.contains("template") && row["template"].is_string()) {
+      return &row["template"];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ChatTemplate ChatTemplate::load(const fs::path& folder) {
+  ChatTemplate out;
+  out.folder_ = folder;
+  const std::string config_name = (folder / config_file).string();
+  Json config = Json::object();
+  if (const auto text = read_file(folder / config_file, file_limit)) config = parse_json(*text, config_name);
+  if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", config_name);
+  for (const char* name : special_tokens) {
+    if (!config.contains(name) || config[name].is_null()) continue;
+    out.special_tokens_.emplace_back(name, Value::text(token_text(config[name]), Origin::from_template));
+  }
+  if (const auto source = read_file(folder / template_file, template_limit)) {
+    out.plain_ = compile_text(*source, template_file);
+    return out;
+  }
+  const Json given = config.value("chat_template", Json());
+  const std::string name = std::string(config_file) + ": chat_template";
+  if (given.is_string()) {
+    out.plain_ = compile_text(given.get<std::string>(), name);
+  } else if (given.is_array()) {
+    const Json* plain = named_template(given, "default");
+    const Json* with_tools = named_template(given, "tool_use");
+    if (plain == nullptr) fail(ErrorKind::unsupported, "{}: `chat_template` is a list without a template called `default`", config_name);
+    out.plain_ = compile_text(plain->get<std::string>(), name);
+    if (with_tools != nullptr) out.with_tools_ = compile_text(with_tools->get<std::string>(), name);
+  } else {
+    fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is", folder.string(),
+         template_file, config_file);
+  }
+  return out;
+}
+
+ChatTemplate ChatTemplate::from_source(const std::string& source, const std::string& name) {
+  ChatTemplate out;
+  out.plain_ = compile_text(source, name);
+  return out;
+}
+
+MarkedText ChatTemplate::render(const ChatRequest& request, const jinja::RenderLimits& limits) const {
+  jinja::Dict context;
+  for (const auto& [name, value] : special_tokens_) context.set(name, value);
+  const Value tools = prepare_tools(request.tools);
+  for (const auto& [name, value] : request.options) {
+    for (const std::string_view own : {"messages", "tools", "documents", "add_generation_prompt", "enable_thinking"}) {
+      if (name == own) fail(ErrorKind::invalid, "`{}` cannot be passed as an option of the chat template", name);
+    }
+    context.set(name, value);
+  }
+  context.set("messages", prepare_messages(request.messages));
+  context.set("tools", tools);
+  context.set("documents", Value::none());
+  context.set("add_generation_prompt", Value::boolean(request.add_generation_prompt));
+  context.set("enable_thinking", Value::boolean(request.thinking));
+  const bool use_tools = !tools.is_none() && with_tools_ != nullptr;
+  return jinja::render(use_tools ? *with_tools_ : *plain_, Value::dict(std::move(context)), limits, loader_of(folder_));
+}
+
+}  // namespace lagoon

@@ -1,0 +1,31 @@
+// operators.h: the operators of the template language on any values, with Python's results and errors.
+#pragma once
+
+#include "text/jinja/ast.h"
+#include "text/jinja/limits.h"
+#include "text/jinja/value.h"
+
+#include <optional>
+#include <vector>
+
+namespace lagoon::jinja {
+
+/// left OP right. @throws Raised (TypeError, UndefinedError, ZeroDivisionError, ...)
+Value binary(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget);
+Value unary(UnaryOperator operation, const Value& operand);
+
+bool compare(Comparison comparison, const Value& left, const Value& right);
+/// left == right. Never raises, but for values nested too deep.
+bool equals(const Value& left, const Value& right);
+/// left < right, for sorting and the filters min and max. @throws Raised (TypeError)
+bool less(const Value& left, const Value& right);
+/// item in container
+bool contains(const Value& container, const Value& item);
+
+/// Python's object[begin:end:step]; missing or none stands for absent. @throws Raised
+Value slice(const Value& object, const Value& begin, const Value& end, const Value& step);
+
+/// Stable sort by `keys` (one per item), as sorted(). @throws Raised (TypeError)
+std::vector<Value> sorted(std::vector<Value> items, const std::vector<Value>& keys, bool reverse);
+
+}  // namespace lagoon::jinja

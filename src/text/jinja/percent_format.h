@@ -1,0 +1,13 @@
+// percent_format.h: Python's `text % values`.
+#pragma once
+
+#include "text/jinja/limits.h"
+#include "text/jinja/value.h"
+
+namespace lagoon::jinja {
+
+/// The literal parts keep their origin, as do strings that %s puts in; all else is data.
+/// @throws Raised (TypeError, ValueError, KeyError, LimitError)
+MarkedText percent_format(const MarkedText& format, const Value& values, const Budget& budget);
+
+}  // namespace lagoon::jinja

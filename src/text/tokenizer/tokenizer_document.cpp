@@ -1,0 +1,164 @@
+// tokenizer_document.cpp: the JSON of a tokenizer.json. A vocabulary of 100,000 entries goes past the document tree, whose
+// objects keep their keys in a list.
+#include "base/error.h"
+#include "text/tokenizer/tokenizer_json.h"
+
+#include <unordered_set>
+
+namespace lagoon {
+namespace {
+
+class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
+  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
+
+ public:
+  DocumentReader(TokenizerDocument& document, std::string_view name) : Base(document.rest, true), document_(document), name_(name) {}
+
+  bool null() { return in_list() ? unexpected() : Base::null(); }
+  bool boolean(bool value) { return in_list() ? unexpected() : Base::boolean(value); }
+  bool number_integer(int64_t value) { return in_list() ? number(value) : Base::number_integer(value); }
+  bool number_unsigned(uint64_t value) {
+    if (!in_list()) return Base::number_unsigned(value);
+    return number(value > static_cast<uint64_t>(highest_token_id) ? -1 : static_cast<int64_t>(value));
+  }
+  bool number_float(double value, const std::string& text) { return in_list() ? unexpected() : Base::number_float(value, text); }
+
+  bool string(std::string& value) {
+    if (!in_list()) return Base::string(value);
+    if (list_ != List::merges) return unexpected();
+    if (list_depth_ == 1) return merge_of_string(value);
+    parts_.push_back(value);
+    return parts_.size() <= 2 || unexpected();
+  }
+
+  bool start_object(size_t elements) {
+    deepen();
+    if (list_ == List::vocabulary && list_depth_ == 0) {
+      document_.has_vocabulary = true;
+      ++list_depth_;
+      return true;
+    }
+    if (in_list()) return unexpected();
+    keys_.emplace_back();
+    path_.emplace_back();
+    return Base::start_object(elements);
+  }
+
+  bool end_object() {
+    --depth_;
+    if (in_list()) return end_list();
+    keys_.pop_back();
+    path_.pop_back();
+    return Base::end_object();
+  }
+
+  bool start_array(size_t elements) {
+    deepen();
+    if (list_ == List::merges && list_depth_ < 2) {
+      document_.has_merges = true;
+      ++list_depth_;
+      parts_.clear();
+      return true;
+    }
+    if (in_list()) return unexpected();
+    path_.emplace_back();
+    return Base::start_array(elements);
+  }
+
+  bool end_array() {
+    --depth_;
+    if (!in_list()) {
+      path_.pop_back();
+      return Base::end_array();
+    }
+    if (list_depth_ == 1) return end_list();
+    --list_depth_;
+    if (parts_.size() != 2) return unexpected();
+    document_.merges.emplace_back(std::move(parts_[0]), std::move(parts_[1]));
+    return true;
+  }
+
+  bool key(std::string& key) {
+    if (list_ == List::vocabulary) {
+      if (!tokens_.insert(key).second) {
+        fail(ErrorKind::corrupt, "{}: `model.vocab` holds the token `{}` twice; one of the two must go", name_, printable(key));
+      }
+      document_.vocabulary.emplace_back(std::move(key), -1);
+      return true;
+    }
+    if (!keys_.back().insert(key).second) {
+      fail(ErrorKind::corrupt, "{}: the key `{}` stands twice in one object; one of the two must go", name_, printable(key));
+    }
+    path_.back() = key;
+    if (path_.size() == 2 && path_[0] == "model" && (key == "vocab" || key == "merges")) {
+      list_ = key == "vocab" ? List::vocabulary : List::merges;
+      list_depth_ = 0;
+    }
+    return Base::key(key);
+  }
+
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
+    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}", name_, position);
+  }
+
+ private:
+  enum class List : unsigned char { none, vocabulary, merges };
+
+  bool in_list() const { return list_ != List::none; }
+
+  void deepen() {
+    if (++depth_ > json_depth_limit)
+      fail(ErrorKind::corrupt, "{}: JSON is nested deeper than {} levels; Lagoon reads no deeper", name_, json_depth_limit);
+  }
+
+  [[noreturn]] bool unexpected() const {
+    if (list_ == List::vocabulary) fail(ErrorKind::corrupt, "{}: `model.vocab` must be an object of tokens and their ids", name_);
+    fail(ErrorKind::corrupt, "{}: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry {} is not", name_,
+         document_.merges.size());
+  }
+
+  bool number(int64_t value) {
+    if (list_ != List::vocabulary || list_depth_ != 1) return unexpected();
+    auto& [token, id] = document_.vocabulary.back();
+    if (value < 0) {
+      fail(ErrorKind::corrupt, "{}: `model.vocab` gives the token `{}` an id outside of 0 to {}", name_, printable(token), highest_token_id);
+    }
+    id = value;
+    return true;
+  }
+
+  bool merge_of_string(const std::string& text) {
+    if (text.starts_with("#version")) return true;
+    const size_t space = text.find(' ');
+    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) return unexpected();
+    document_.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+    return true;
+  }
+
+  bool end_list() {
+    list_ = List::none;
+    return Base::null();
+  }
+
+  TokenizerDocument& document_;
+  std::string_view name_;
+  size_t depth_ = 0;
+  List list_ = List::none;
+  int list_depth_ = 0;              // objects and arrays open inside of the list
+  std::vector<std::string> path_;   // the key being read at each level; empty in arrays
+  std::vector<std::string> parts_;  // of a merge
+  std::unordered_set<std::string> tokens_;
+  std::vector<std::unordered_set<std::string>> keys_;
+};
+
+}  // namespace
+
+TokenizerDocument read_tokenizer_document(std::string_view json, std::string_view name) {
+  TokenizerDocument document;
+  DocumentReader reader(document, name);
+  Json::sax_parse(json.begin(), json.end(), &reader);
+  if (!document.rest.is_object()) fail(ErrorKind::corrupt, "{}: the document must be a JSON object", name);
+  return document;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,160 @@
+#include "checkpoint/rope_config.h"
+
+#include "support/error_matchers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace lagoon {
+namespace {
+
+using testing_support::expect_error;
+
+RopeConfigs read(const Json& config, int head_dim = 128) { return read_rope_configs(ConfigReader(config, "config.json"), head_dim); }
+
+void expect_refused(const Json& config, ErrorKind kind, const std::vector<std::string>& parts) {
+  expect_error([&] { read(config); }, kind, parts);
+}
+
+const Json yarn = {{"rope_type", "yarn"},         {"rope_theta", 500000.0}, {"factor", 64.0},
+                   {"beta_fast", 64.0},           {"beta_slow", 1.0},       {"original_max_position_embeddings", 4096},
+                   {"partial_rotary_factor", 0.5}};
+const Json plain = {{"rope_type", "default"}, {"rope_theta", 10000.0}, {"partial_rotary_factor", 1.0}};
+
+void expect_yarn(const RotaryConfig& rotary) {
+  EXPECT_TRUE(rotary.yarn);
+  EXPECT_EQ(rotary.theta, 500000.0);
+  EXPECT_EQ(rotary.dimensions, 64);
+  EXPECT_EQ(rotary.factor, 64.0);
+  EXPECT_EQ(rotary.original_context, 4096.0);
+  EXPECT_EQ(rotary.beta_fast, 64.0);
+  EXPECT_EQ(rotary.beta_slow, 1.0);
+}
+
+TEST(RopeConfig, NestedFormSaysBothKinds) {
+  const RopeConfigs ropes = read({{"rope_parameters", {{"full_attention", yarn}, {"sliding_attention", plain}}}});
+  expect_yarn(ropes.full);
+  EXPECT_FALSE(ropes.sliding.yarn);
+  EXPECT_EQ(ropes.sliding.theta, 10000.0);
+  EXPECT_EQ(ropes.sliding.dimensions, 128);
+  EXPECT_EQ(ropes.sliding.attention_factor, 1.0);
+}
+
+TEST(RopeConfig, AttentionFactorIsTheFormulaOnlyWhereTheKeyIsAbsent) {
+  Json parameters = yarn;
+  const double formula = 0.1 * std::log(64.0) + 1.0;
+  EXPECT_EQ(read({{"rope_parameters", {{"full_attention", parameters}}}}).full.attention_factor, formula);
+  parameters["attention_factor"] = nullptr;
+  EXPECT_EQ(read({{"rope_parameters", {{"full_attention", parameters}}}}).full.attention_factor, formula);
+  parameters["attention_factor"] = 1.0;
+  EXPECT_EQ(read({{"rope_parameters", {{"full_attention", parameters}}}}).full.attention_factor, 1.0);
+}
+
+TEST(RopeConfig, LooseScalarsAreInheritedOnlyWhereTheKindLacksThem) {
+  Json parameters = yarn;
+  parameters.erase("original_max_position_embeddings");
+  Json rope = {{"full_attention", parameters}, {"sliding_attention", plain}, {"original_max_position_embeddings", 4096}, {"rope_theta", 7.0}};
+  const RopeConfigs ropes = read({{"rope_parameters", rope}});
+  expect_yarn(ropes.full);
+  EXPECT_EQ(ropes.sliding.theta, 10000.0);
+}
+
+TEST(RopeConfig, FlatFormIsReadFromEitherKeyWithItsScalarsAtTheTop) {
+  Json scaling = yarn;
+  scaling.erase("rope_theta");
+  scaling.erase("partial_rotary_factor");
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const RopeConfigs ropes = read({{key, scaling}, {"rope_theta", 500000.0}, {"partial_rotary_factor", 0.5}});
+    expect_yarn(ropes.full);
+    EXPECT_EQ(ropes.sliding.theta, 10000.0) << "the flat form says the full rope";
+    EXPECT_EQ(ropes.sliding.dimensions, 128);
+  }
+}
+
+TEST(RopeConfig, OlderKeyForTheTypeIsRead) {
+  Json scaling = yarn;
+  scaling.erase("rope_type");
+  scaling["type"] = "yarn";
+  expect_yarn(read({{"rope_scaling", scaling}}).full);
+  scaling["rope_type"] = "default";
+  expect_refused({{"rope_scaling", scaling}}, ErrorKind::corrupt, {"`rope_scaling.rope_type` is `default` and `type` is `yarn`"});
+}
+
+TEST(RopeConfig, SlidingRopeOfItsOwnKeyWins) {
+  const RopeConfigs ropes = read({{"rope_parameters", {{"full_attention", yarn}, {"sliding_attention", plain}}},
+                                  {"swa_rope_parameters", {{"rope_type", "default"}, {"rope_theta", 123.0}, {"partial_rotary_factor", 0.25}}}});
+  EXPECT_EQ(ropes.sliding.theta, 123.0);
+  EXPECT_EQ(ropes.sliding.dimensions, 32);
+}
+
+TEST(RopeConfig, NothingSaidIsTheClassDefault) {
+  const RopeConfigs ropes = read(Json::object());
+  EXPECT_EQ(ropes.full.theta, 500000.0);
+  EXPECT_EQ(ropes.full.dimensions, 64);
+  EXPECT_FALSE(ropes.full.yarn);
+  EXPECT_EQ(ropes.sliding.theta, 10000.0);
+  EXPECT_EQ(ropes.sliding.dimensions, 128);
+}
+
+TEST(RopeConfig, ThetaAtTheTopAloneIsThatOfTheFullRope) {
+  EXPECT_EQ(read({{"rope_theta", 20000.0}}).full.theta, 20000.0);
+  EXPECT_EQ(read({{"rope_theta", 20000.0}}).sliding.theta, 10000.0);
+}
+
+TEST(RopeConfig, TwoFormsThatDisagreeAreRefused) {
+  Json other = yarn;
+  other["factor"] = 32.0;
+  EXPECT_NO_THROW(read({{"rope_parameters", yarn}, {"rope_scaling", yarn}}));
+  EXPECT_NO_THROW(read({{"rope_parameters", {{"full_attention", yarn}}}, {"rope_scaling", yarn}}));
+  expect_refused({{"rope_parameters", yarn}, {"rope_scaling", other}}, ErrorKind::corrupt, {"`rope_parameters` and `rope_scaling`"});
+}
+
+TEST(RopeConfig, TwoFormsMaySayTheSameInAnotherOrder) {
+  EXPECT_NO_THROW(read({{"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 10000}}},
+                        {"rope_scaling", {{"rope_theta", 10000.0}, {"rope_type", "default"}}}}));
+}
+
+TEST(RopeConfig, OtherTypesAreNamed) {
+  for (const char* type : {"linear", "dynamic", "llama3", "longrope"}) {
+    Json scaling = yarn;
+    scaling["rope_type"] = type;
+    expect_refused({{"rope_scaling", scaling}}, ErrorKind::unsupported, {"`rope_scaling.rope_type` is `" + std::string(type) + "`", "`yarn`"});
+  }
+}
+
+TEST(RopeConfig, MisspelledKeyIsNotPassedOver) {
+  Json scaling = yarn;
+  scaling["atention_factor"] = 1.0;
+  expect_refused({{"rope_parameters", {{"full_attention", scaling}}}}, ErrorKind::unsupported, {"`rope_parameters.full_attention.atention_factor`"});
+  expect_refused({{"rope_parameters", {{"ful_attention", yarn}}}}, ErrorKind::unsupported, {"`rope_parameters.ful_attention`"});
+}
+
+TEST(RopeConfig, UntruncatedBoundsAndMscaleAreRefused) {
+  Json scaling = yarn;
+  scaling["truncate"] = false;
+  expect_refused({{"rope_scaling", scaling}}, ErrorKind::unsupported, {"`rope_scaling.truncate` is false"});
+  scaling = yarn;
+  scaling["mscale"] = 0.7;
+  expect_refused({{"rope_scaling", scaling}}, ErrorKind::unsupported, {"`rope_scaling.mscale`", "attention_factor"});
+}
+
+TEST(RopeConfig, YarnNeedsItsFactorAndItsOriginalContext) {
+  for (const std::string key : {"factor", "original_max_position_embeddings"}) {
+    Json scaling = yarn;
+    scaling.erase(key);
+    expect_refused({{"rope_scaling", scaling}}, ErrorKind::corrupt, {"`rope_scaling." + key + "` is missing"});
+    scaling[key] = 0.5;
+    expect_refused({{"rope_scaling", scaling}}, ErrorKind::corrupt, {"`rope_scaling." + key + "` is 0.5"});
+    scaling[key] = "8";
+    expect_refused({{"rope_scaling", scaling}}, ErrorKind::corrupt, {"`rope_scaling." + key + "` is", "a number"});
+  }
+}
+
+TEST(RopeConfig, RotatedDimensionsAreEvenAndAboveZero) {
+  expect_refused({{"partial_rotary_factor", 0.005}}, ErrorKind::corrupt, {"partial_rotary_factor", "0 of 128"});
+  expect_refused({{"partial_rotary_factor", 0.2}}, ErrorKind::corrupt, {"partial_rotary_factor", "25 of 128"});
+}
+
+}  // namespace
+}  // namespace lagoon

@@ -1,0 +1,158 @@
+#include "machine/file.h"
+
+#include "base/error.h"
+#include "support/sentence_of.h"
+#include "support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace lagoon {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::file_text;
+using testing_support::sentence_of;
+using testing_support::TemporaryFolder;
+
+std::string read_all(const PositionalRead& read, size_t bytes) {
+  std::string text(bytes, '?');
+  read_fully(read, "f", 0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+TEST(ReadFully, ShortReadsGoOn) {
+  const std::string content = "abcdefghij";
+  const auto one_byte = [&](std::byte* to, size_t, uint64_t at) -> int64_t {
+    std::memcpy(to, &content[at], 1);
+    return 1;
+  };
+
+  EXPECT_EQ(read_all(one_byte, 10), content);
+}
+
+TEST(ReadFully, InterruptedReadsAreRepeated) {
+  int calls = 0;
+  const auto interrupted = [&](std::byte* to, size_t bytes, uint64_t) -> int64_t {
+    if (++calls % 2 == 1) {
+      errno = EINTR;
+      return -1;
+    }
+    std::memset(to, 'x', bytes);
+    return static_cast<int64_t>(bytes);
+  };
+
+  EXPECT_EQ(read_all(interrupted, 3), "xxx");
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(ReadFully, AFailureInTheMiddleNamesFileByteAndReason) {
+  const auto failing = [](std::byte*, size_t, uint64_t at) -> int64_t {
+    if (at < 4) return 4;
+    errno = EIO;
+    return -1;
+  };
+
+  EXPECT_THAT(sentence_of(ErrorKind::io, [&] { read_all(failing, 10); }),
+              testing::AllOf(HasSubstr("f: reading 6 bytes at byte 4"), HasSubstr("Input/output")));
+}
+
+TEST(ReadFully, AFileThatEndsEarlyIsCorrupt) {
+  const auto shrunk = [](std::byte*, size_t, uint64_t at) -> int64_t { return at == 0 ? 7 : 0; };
+
+  EXPECT_THAT(sentence_of(ErrorKind::corrupt, [&] { read_all(shrunk, 10); }), HasSubstr("ends at byte 7, 3 bytes more were expected"));
+}
+
+TEST(ReadFully, OneCallAsksForAtMost64MiB) {
+  size_t largest = 0;
+  const auto greedy = [&](std::byte*, size_t bytes, uint64_t) -> int64_t {
+    largest = std::max(largest, bytes);
+    return static_cast<int64_t>(bytes);
+  };
+
+  read_all(greedy, (64u << 20) + 1);
+
+  EXPECT_EQ(largest, 64u << 20);
+}
+
+TEST(SystemFiles, ReadAtAPosition) {
+  const TemporaryFolder folder;
+  const auto file = SystemFiles().open(folder.write("a", "0123456789"));
+  std::string text(4, ' ');
+
+  file->read_at(3, std::as_writable_bytes(std::span(text)));
+
+  EXPECT_EQ(text, "3456");
+  EXPECT_EQ(file->size(), 10u);
+}
+
+TEST(SystemFiles, WhatIsNoRegularFileIsRefusedWithoutWaiting) {
+  const TemporaryFolder folder;
+  mkfifo((folder.path() / "pipe").c_str(), 0600);
+
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path()); }), HasSubstr("this is a folder"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "pipe"); }), HasSubstr("a pipe"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "absent"); }), HasSubstr("No such file"));
+}
+
+TEST(ReadText, RefusesFilesBeyondTheLimit) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a", "12345");
+
+  EXPECT_EQ(read_text(SystemFiles(), path, 5), "12345");
+  EXPECT_THAT(sentence_of(ErrorKind::corrupt, [&] { read_text(SystemFiles(), path, 4); }), HasSubstr("5 bytes, at most 4"));
+}
+
+TEST(DurableWriter, WithoutCommitTheOldFileStaysAndNothingIsLeft) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a", "old");
+  {
+    DurableWriter writer(path);
+    writer.write(std::as_bytes(std::span("new", 3)));
+  }
+
+  EXPECT_EQ(file_text(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(DurableWriter, CommitPutsTheWholeFileInPlace) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a", "old");
+
+  DurableWriter writer(path);
+  writer.write(std::as_bytes(std::span("new", 3)));
+  writer.commit();
+
+  EXPECT_EQ(file_text(path), "new");
+}
+
+TEST(DurableWriter, ARefusedWriteIsSaidAndNothingIsLeft) {
+  const TemporaryFolder folder;
+  struct rlimit before = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit small = {.rlim_cur = 1000, .rlim_max = before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+
+  const std::string sentence = sentence_of(ErrorKind::io, [&] {
+    DurableWriter writer(folder.path() / "a");
+    writer.write(std::vector<std::byte>(2000));
+  });
+  setrlimit(RLIMIT_FSIZE, &before);
+
+  EXPECT_THAT(sentence, HasSubstr("a: writing failed: File too large; nothing was kept"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(DurableWriter, AFolderThatIsNotThereIsSaid) {
+  EXPECT_THAT(sentence_of(ErrorKind::io, [] { DurableWriter writer("/no/such/folder/a"); }), HasSubstr("/no/such/folder/a: cannot be written"));
+}
+
+}  // namespace
+}  // namespace lagoon

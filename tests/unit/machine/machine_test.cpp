@@ -1,0 +1,168 @@
+// topology, available memory, the ledger, the worker pool.
+#include "base/error.h"
+#include "machine/available_memory.h"
+#include "machine/cpu_features.h"
+#include "machine/memory_budget.h"
+#include "machine/topology.h"
+#include "machine/worker_pool.h"
+#include "support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace lagoon {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::TemporaryFolder;
+
+TEST(Topology, TheTightestQuotaOfTheWholePathCounts) {
+  const TemporaryFolder root;
+  root.write("proc/self/cgroup", "0::/outer/inner\n");
+  root.write("sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+  root.write("sys/fs/cgroup/outer/cpu.max", "350000 100000\n");
+  root.write("sys/fs/cgroup/outer/inner/cpu.max", "max 100000\n");
+
+  EXPECT_EQ(quota_cores(root.path()), 3);
+}
+
+TEST(Topology, VersionOneQuotasAreRead) {
+  const TemporaryFolder root;
+  root.write("proc/self/cgroup", "5:cpu,cpuacct:/docker/a\n4:memory:/docker/a\n");
+  root.write("sys/fs/cgroup/cpu/docker/a/cpu.cfs_quota_us", "50000\n");
+  root.write("sys/fs/cgroup/cpu/docker/a/cpu.cfs_period_us", "100000\n");
+
+  EXPECT_EQ(quota_cores(root.path()), 1);
+  EXPECT_EQ(usable_cores(root.path()), 1);
+}
+
+TEST(Topology, NoQuotaMeansTheAffinityMask) {
+  const TemporaryFolder root;
+  EXPECT_EQ(quota_cores(root.path()), 0);
+  EXPECT_EQ(usable_cores(root.path()), static_cast<int>(affinity_mask().size()));
+  root.write("proc/self/cgroup", "garbage\n::\n0::/../..\n");
+  root.write("sys/fs/cgroup/cpu.max", "nonsense\n");
+  EXPECT_EQ(quota_cores(root.path()), 0);
+}
+
+TEST(AvailableMemory, TheGroupThatLeavesLeastBinds) {
+  const TemporaryFolder root;
+  root.write("proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:   8000000 kB\n");
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/memory.max", "4000000000\n");
+  root.write("sys/fs/cgroup/a/memory.current", "3000000000\n");
+  root.write("sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file 400000000\nactive_file 100000000\n");
+  root.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+
+  const AvailableMemory memory = read_available_memory(root.path());
+
+  EXPECT_EQ(memory.total, 16000000ull * 1024);
+  EXPECT_EQ(memory.group_limit, 4'000'000'000u);
+  EXPECT_EQ(memory.group_left, 1'500'000'000u);  // page cache counts as free
+  EXPECT_EQ(memory.usable(), 1'500'000'000u);
+  EXPECT_THAT(memory.binding(), HasSubstr("cgroup/a"));
+}
+
+TEST(AvailableMemory, WithoutLimitMemAvailableBinds) {
+  const TemporaryFolder root;
+  root.write("proc/meminfo", "MemAvailable:   8000 kB\n");
+  root.write("proc/self/cgroup", "4:memory:/x\n");
+  root.write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
+  root.write("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "1\n");
+
+  const AvailableMemory memory = read_available_memory(root.path());
+
+  EXPECT_EQ(memory.usable(), 8000u * 1024);
+  EXPECT_EQ(memory.binding(), "MemAvailable");
+  EXPECT_EQ(memory.group_limit, std::nullopt);
+}
+
+TEST(AvailableMemory, AnUnreadableSystemIsUnknownNotFine) {
+  const TemporaryFolder root;
+  EXPECT_EQ(read_available_memory(root.path()).usable(), std::nullopt);
+}
+
+TEST(MemoryBudget, ClaimsAreListedByNameAndGivenBack) {
+  MemoryBudget budget(1000);
+  {
+    const MemoryBudget::Claim first = budget.claim("weights", 300);
+    MemoryBudget::Claim second = budget.claim("KV", 100);
+    const MemoryBudget::Claim third = budget.claim("weights", 50);
+    EXPECT_EQ(budget.total(), 450u);
+    second = MemoryBudget::Claim();
+    EXPECT_EQ(budget.total(), 350u);
+  }
+
+  EXPECT_EQ(budget.total(), 0u);
+  EXPECT_EQ(budget.peak(), 450u);
+  ASSERT_EQ(budget.lines().size(), 2u);
+  EXPECT_EQ(budget.lines()[0].name, "weights");
+  EXPECT_EQ(budget.lines()[0].peak, 350u);
+}
+
+TEST(MemoryBudget, BeyondTheLimitNothingIsClaimed) {
+  MemoryBudget budget(1000);
+  const MemoryBudget::Claim kept = budget.claim("a", 900);
+
+  EXPECT_THROW(budget.claim("b", 101), Error);
+  EXPECT_THROW(budget.claim("b", UINT64_MAX), Error);
+  EXPECT_EQ(budget.total(), 900u);
+  EXPECT_EQ(budget.claim("b", 100).bytes(), 100u);
+}
+
+TEST(MemoryBudget, AMovedClaimIsGivenBackOnce) {
+  MemoryBudget budget;
+  MemoryBudget::Claim first = budget.claim("a", 10);
+  {
+    const MemoryBudget::Claim second = std::move(first);
+    EXPECT_EQ(budget.total(), 10u);
+  }
+  EXPECT_EQ(budget.total(), 0u);
+}
+
+TEST(WorkerPool, EveryItemIsDoneOnceWhateverThreadsAndGrain) {
+  for (const int threads : {1, 2, 5}) {
+    WorkerPool pool(threads);
+    for (const int64_t grain : {1, 3, 1000}) {
+      for (const int64_t count : {0, 1, 7, 1000}) {
+        std::vector<std::atomic<int>> done(static_cast<size_t>(count));
+        pool.run(count, grain, [&](int64_t begin, int64_t end) {
+          ASSERT_LE(end - begin, grain);
+          for (int64_t at = begin; at < end; ++at) ++done[static_cast<size_t>(at)];
+        });
+        for (const auto& times : done) ASSERT_EQ(times.load(), 1);
+      }
+    }
+  }
+}
+
+TEST(WorkerPool, ManyShortRunsFollowEachOther) {
+  WorkerPool pool(3);
+  std::atomic<int64_t> sum = 0;
+  for (int round = 0; round < 20000; ++round) pool.run(3, 1, [&](int64_t begin, int64_t) { sum += begin; });
+  EXPECT_EQ(sum.load(), 20000 * 3);
+}
+
+TEST(WorkerPool, AnExceptionReachesTheCallerAndThePoolLives) {
+  WorkerPool pool(3);
+  const auto failing = [](int64_t begin, int64_t) {
+    if (begin == 5) throw std::runtime_error("five");
+  };
+  EXPECT_THROW(pool.run(100, 1, failing), std::runtime_error);
+
+  std::atomic<int> done = 0;
+  pool.run(10, 1, [&](int64_t, int64_t) { ++done; });
+  EXPECT_EQ(done.load(), 10);
+}
+
+TEST(CpuFeatures, AreConsistent) {
+  const CpuFeatures features = detect_cpu_features();
+  EXPECT_TRUE(!features.avx512bw || (features.avx512f && features.avx2));
+  EXPECT_FALSE(describe(features).empty());
+  EXPECT_EQ(describe(CpuFeatures{}), "none of those that Lagoon asks for");
+}
+
+}  // namespace
+}  // namespace lagoon

@@ -1,0 +1,171 @@
+// Each key of a tokenizer.json: what is refused by name, and what is found to be corrupt. A good file, one thing changed per case.
+#include "text/tokenizer/byte_level.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "support/tokenizer_goldens.h"
+#include "text/tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace lagoon {
+namespace {
+
+Json good() {
+  Json vocabulary = Json::object();
+  for (int byte = 0; byte < 256; ++byte) {
+    std::string character;
+    append_utf8(character, byte_level_character(static_cast<uint8_t>(byte)));
+    vocabulary[character] = byte;
+  }
+  vocabulary["ab"] = 256;
+  const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  return {{"version", "1.0"},
+          {"truncation", nullptr},
+          {"padding", nullptr},
+          {"added_tokens", Json::array({{{"id", 257},
+                                         {"content", "<x>"},
+                                         {"single_word", false},
+                                         {"lstrip", false},
+                                         {"rstrip", false},
+                                         {"normalized", false},
+                                         {"special", true}}})},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", bytes},
+          {"post_processor", nullptr},
+          {"decoder", bytes},
+          {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", Json::array({"a b"})}}}};
+}
+
+std::string outcome(const Json& file) {
+  try {
+    Tokenizer::parse(file.dump(), "t.json");
+  } catch (const Error& error) {
+    return std::string(name_of(error.kind())) + ": " + error.what();
+  }
+  return "fine";
+}
+
+std::string outcome_of(const std::function<void(Json&)>& change) {
+  Json file = good();
+  change(file);
+  return outcome(file);
+}
+
+TEST(TokenizerJson, GoodFileIsFine) {
+  EXPECT_EQ(outcome(good()), "fine");
+  const Tokenizer tokenizer = Tokenizer::parse(good().dump(), "t.json");
+  EXPECT_EQ(tokenizer.encode("ab<x>"), (std::vector<int32_t>{256, 257}));
+}
+
+TEST(TokenizerJson, ComponentsThatLagoonLacksAreRefusedByName) {
+  const std::vector<std::pair<std::function<void(Json&)>, std::string>> cases = {
+      {[](Json& file) { file["model"]["type"] = "Unigram"; }, "unsupported: t.json: `model`: the model `Unigram` is not one that Lagoon has (BPE)"},
+      {[](Json& file) {
+         file["normalizer"] = {{"type", "NFD"}};
+       },
+       "unsupported: t.json: `normalizer`: the normalizer `NFD` is not one that Lagoon has (NFC, NFKC, Lowercase, Replace, Sequence)"},
+      {[](Json& file) {
+         file["pre_tokenizer"] = {{"type", "Metaspace"}};
+       },
+       "unsupported: t.json: `pre_tokenizer`: the pre-tokenizer `Metaspace` is not one that Lagoon has (Split, ByteLevel, Sequence)"},
+      {[](Json& file) { file["pre_tokenizer"] = nullptr; },
+       "unsupported: t.json: `pre_tokenizer`: there is no ByteLevel step, and Lagoon encodes bytes only"},
+      {[](Json& file) {
+         file["post_processor"] = {{"type", "BertProcessing"}};
+       },
+       "unsupported: t.json: `post_processor`: the post-processor `BertProcessing` is not one that Lagoon has (TemplateProcessing, ByteLevel, "
+       "Sequence)"},
+      {[](Json& file) {
+         file["decoder"] = {{"type", "WordPiece"}};
+       },
+       "unsupported: t.json: `decoder`: the decoder `WordPiece` is not one that Lagoon has (ByteLevel, Sequence)"},
+      {[](Json& file) { file["truncation"] = Json::object(); },
+       "unsupported: t.json: `truncation` is set; Lagoon neither cuts nor fills texts on its own, it must be null"},
+      {[](Json& file) { file["padding"] = Json::object(); },
+       "unsupported: t.json: `padding` is set; Lagoon neither cuts nor fills texts on its own, it must be null"},
+      {[](Json& file) { file["model"]["dropout"] = 0.1; },
+       "unsupported: t.json: `model`: `dropout` is set, which makes encoding random; Lagoon needs it null"},
+      {[](Json& file) { file["model"]["byte_fallback"] = true; },
+       "unsupported: t.json: `model`: `byte_fallback` is true; Lagoon takes byte-level vocabularies, which need none"},
+      {[](Json& file) { file["model"]["continuing_subword_prefix"] = "##"; },
+       "unsupported: t.json: `model`: `continuing_subword_prefix` is set, which marks tokens inside of words; Lagoon needs it null"},
+      {[](Json& file) { file["shape"] = 1; }, "unsupported: t.json: the key `shape` is not one that Lagoon knows"},
+  };
+  for (const auto& [change, sentence] : cases) EXPECT_EQ(outcome_of(change), sentence);
+}
+
+TEST(TokenizerJson, FilesThatContradictThemselvesAreCorrupt) {
+  const std::vector<std::pair<std::function<void(Json&)>, std::string>> cases = {
+      {[](Json& file) { file["model"]["vocab"]["zz"] = 7; }, "corrupt: t.json: `model`: `vocab` gives the id 7 to both `\u0107` and `zz`"},
+      {[](Json& file) { file["model"]["vocab"]["zz"] = -1; }, "corrupt: t.json: `model.vocab` gives the token `zz` an id outside of 0 to 16777215"},
+      {[](Json& file) { file["model"]["vocab"]["zz"] = 16777216; },
+       "corrupt: t.json: `model.vocab` gives the token `zz` an id outside of 0 to 16777215"},
+      {[](Json& file) { file["model"]["vocab"]["zz"] = "1"; }, "corrupt: t.json: `model.vocab` must be an object of tokens and their ids"},
+      {[](Json& file) { file["model"]["vocab"] = Json::array(); }, "corrupt: t.json: `model.vocab` must be an object of tokens and their ids"},
+      {[](Json& file) {
+         file["model"]["merges"] = Json::array({"a b", "a c"});
+       },
+       "corrupt: t.json: `model`: `merges` entry 1 needs the token `ac`, which `vocab` does not hold"},
+      {[](Json& file) { file["model"]["merges"] = Json::array({"a nowhere"}); },
+       "corrupt: t.json: `model`: `merges` entry 0 needs the token `nowhere`, which `vocab` does not hold"},
+      {[](Json& file) { file["model"]["merges"] = Json::array({"a b c"}); },
+       "corrupt: t.json: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry 0 is not"},
+      {[](Json& file) { file["model"]["merges"] = Json::array({Json::array({"a"})}); },
+       "corrupt: t.json: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry 0 is not"},
+      {[](Json& file) { file["model"].erase("merges"); }, "corrupt: t.json: `model`: `merges` must be a list"},
+      {[](Json& file) { file.erase("model"); }, "corrupt: t.json lacks the key `model`"},
+      {[](Json& file) { file["added_tokens"][0].erase("lstrip"); }, "corrupt: t.json: `added_tokens`[0] lacks the key `lstrip`"},
+      {[](Json& file) { file["added_tokens"][0]["content"] = 5; }, "corrupt: t.json: `added_tokens`[0]: `content` must be a string"},
+      {[](Json& file) { file["added_tokens"][0]["id"] = 300; },
+       "corrupt: t.json: `added_tokens`[0]: the added token `<x>` has the id 300, but is not in `model.vocab` and the next free id is 257"},
+      {[](Json& file) { file["added_tokens"][0]["content"] = "ab"; },
+       "corrupt: t.json: `added_tokens`[0]: the added token `ab` has the id 257, but `model.vocab` gives it 256"},
+      {[](Json& file) { file["added_tokens"].push_back(file["added_tokens"][0]); },
+       "corrupt: t.json: `added_tokens`[1]: the added token `<x>` stands twice in the list"},
+      {[](Json& file) { file["pre_tokenizer"].erase("trim_offsets"); }, "corrupt: t.json: `pre_tokenizer` lacks the key `trim_offsets`"},
+  };
+  for (const auto& [change, sentence] : cases) EXPECT_EQ(outcome_of(change), sentence);
+}
+
+TEST(TokenizerJson, TextThatIsNoJsonNamesTheByte) {
+  try {
+    Tokenizer::parse("{\"model\": }", "t.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::corrupt);
+    EXPECT_EQ(std::string(error.what()).substr(0, 29), "t.json: no valid JSON at byte");
+  }
+}
+
+TEST(TokenizerJson, ATokenTwiceIsCorrupt) {
+  try {
+    Tokenizer::parse(R"({"model": {"vocab": {"a": 0, "a": 1}, "merges": []}})", "t.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "t.json: `model.vocab` holds the token `a` twice; one of the two must go");
+  }
+}
+
+TEST(TokenizerJson, UnusedIdsAreFine) {
+  EXPECT_EQ(outcome_of([](Json& file) {
+              file["model"]["vocab"]["far"] = 5000;
+              file["added_tokens"][0]["id"] = 258;
+            }),
+            "fine");
+}
+
+TEST(TokenizerJson, AMissingFileIsAnError) {
+  try {
+    Tokenizer::load("/nowhere/tokenizer.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_STREQ(error.what(), "`/nowhere/tokenizer.json`: no such file, a tokenizer.json was expected");
+  }
+}
+
+}  // namespace
+}  // namespace lagoon
