@@ -10,38 +10,44 @@
 namespace lagoon {
 namespace {
 
-/// Builds the document like nlohmann's own reader and checks what that one lets pass.
-class StrictReader : public nlohmann::detail::json_sax_dom_parser<Json> {
-  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
-
+/// Builds the document and checks what nlohmann's own reader lets pass. A key goes straight to the end of its object: looking
+/// it up there first, as that reader does, takes time quadratic in the number of keys.
+class StrictReader {
  public:
-  StrictReader(Json& document, std::string_view what) : Base(document, true), what_(what) {}
+  StrictReader(Json& document, std::string_view what) : document_(document), what_(what) {}
 
-  bool start_object(size_t elements) {
-    deepen();
+  // The interface of nlohmann::json_sax; true goes on.
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(int64_t value) { return put(value); }
+  bool number_unsigned(uint64_t value) { return put(value); }
+  bool number_float(double value, const std::string& /*text*/) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(Json::binary_t& value) { return put(std::move(value)); }
+  bool start_object(size_t /*elements*/) {
     keys_.emplace_back();
-    return Base::start_object(elements);
+    return open(Json::object());
   }
+  bool start_array(size_t /*elements*/) { return open(Json::array()); }
   bool end_object() {
-    --depth_;
     keys_.pop_back();
-    return Base::end_object();
-  }
-  bool start_array(size_t elements) {
-    deepen();
-    return Base::start_array(elements);
+    open_.pop_back();
+    return true;
   }
   bool end_array() {
-    --depth_;
-    return Base::end_array();
+    open_.pop_back();
+    return true;
   }
   bool key(std::string& name) {
     if (!keys_.back().insert(name).second) {
       fail(ErrorKind::corrupt, "{}: the key `{}` stands twice in one object; one of the two must go", what_, printable(name));
     }
-    return Base::key(name);
+    auto& members = open_.back()->get_ref<Json::object_t&>();
+    members.emplace_back(std::move(name), nullptr);
+    member_ = &members.back().second;
+    return true;
   }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& reason) {
+  bool parse_error(size_t position, const std::string& /*token*/, const nlohmann::detail::exception& reason) {
     const std::string text = reason.what();
     const size_t cut = text.find("column ");
     const size_t colon = cut == std::string::npos ? std::string::npos : text.find(": ", cut);
@@ -50,14 +56,30 @@ class StrictReader : public nlohmann::detail::json_sax_dom_parser<Json> {
   }
 
  private:
-  void deepen() {
-    if (++depth_ > json_depth_limit)
+  /// Puts a value where the document, the array or the key asks for one.
+  Json& place(Json&& value) {
+    if (open_.empty()) return document_ = std::move(value);
+    if (open_.back()->is_object()) return *member_ = std::move(value);
+    auto& items = open_.back()->get_ref<Json::array_t&>();
+    return items.emplace_back(std::move(value));
+  }
+  bool put(Json&& value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(Json&& container) {
+    if (open_.size() == json_depth_limit) {
       fail(ErrorKind::corrupt, "{}: JSON is nested deeper than {} levels; Lagoon reads no deeper", what_, json_depth_limit);
+    }
+    open_.push_back(&place(std::move(container)));
+    return true;
   }
 
+  Json& document_;
   std::string_view what_;
-  size_t depth_ = 0;
-  std::vector<std::unordered_set<std::string>> keys_;
+  std::vector<Json*> open_;                            // containers from the document down; only the last one grows, so that the others stay in place
+  Json* member_ = nullptr;                             // the value of the last key
+  std::vector<std::unordered_set<std::string>> keys_;  // of each open object
 };
 
 }  // namespace

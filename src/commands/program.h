@@ -1,3 +1,4 @@
+// program.h: the program as a function of its arguments.
 #pragma once
 
 namespace lagoon {

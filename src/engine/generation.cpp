@@ -21,7 +21,12 @@ bool is_tag(std::string_view token) { return token == "<think>" || token == "</t
 class AnswerText {
  public:
   AnswerText(const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events, GenerationResult& result)
-      : tokenizer_(tokenizer), decoder_(tokenizer, !request.keep_special), stops_(request.stop_strings), splitter_(request.thinking), events_(events), result_(result) {}
+      : tokenizer_(tokenizer),
+        decoder_(tokenizer, !request.keep_special),
+        stops_(request.stop_strings),
+        splitter_(request.thinking),
+        events_(events),
+        result_(result) {}
 
   void push(int32_t token) {
     // A tag parts the answer even where a tokenizer calls it special and its text would be left out.
@@ -55,8 +60,8 @@ class AnswerText {
 
 void check_prompt(const GenerationRequest& request, int64_t context) {
   const auto tokens = static_cast<int64_t>(request.prompt.size());
-  if (tokens > context) {
-    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}; shorten the prompt or raise --context",
+  if (tokens >= context) {
+    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt or raise --context",
          format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
   }
 }
@@ -105,7 +110,7 @@ GenerationResult generate(Session& session, const Tokenizer& tokenizer, const Ge
       break;
     }
     if (static_cast<int64_t>(result.ids.size()) == request.max_tokens) break;
-    if (static_cast<int64_t>(session.tokens().size()) == session.model().context()) {
+    if (result.prompt_tokens + static_cast<int64_t>(result.ids.size()) == session.model().context()) {
       result.stop_reason = StopReason::context_full;
       break;
     }

@@ -16,7 +16,7 @@ enum class StopReason {
   end_token,     // one of the request's end ids
   stop_string,   // one of the request's stop strings
   max_tokens,    // as many as the request allows
-  context_full,  // the sequence holds as many tokens as the model's context
+  context_full,  // prompt and answer have as many tokens as the model's context
 };
 
 /// "end_token", "stop_string", "max_tokens" or "context_full".
@@ -55,7 +55,7 @@ struct GenerationEvents {
   std::function<void()> before_step;                  // called before each token; throwing ends the generation
 };
 
-/// @throws Error(invalid) if the prompt does not fit the context or an option is out of range; whatever an event throws
+/// @throws Error(invalid) if the prompt leaves the answer no room in the context or an option is out of range; whatever an event throws
 GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events);
 
 }  // namespace lagoon

@@ -23,14 +23,19 @@ inline float reduce_lanes(float* lanes) {
   return lanes[0];
 }
 
-/// Sum of a[i] * b[i] in the canonical order.
-inline float canonical_dot(const float* a, const float* b, int64_t count) {
-  float lanes[lane_count] = {};
+/// Adds a[i] * b[i] to lane i % 16. @param lanes  [16]. @pre the stretch begins at lane 0
+inline void add_products(const float* a, const float* b, int64_t count, float* lanes) {
   int64_t at = 0;
   for (; at + lane_count <= count; at += lane_count) {
     for (int lane = 0; lane < lane_count; ++lane) lanes[lane] = std::fma(a[at + lane], b[at + lane], lanes[lane]);
   }
   for (int lane = 0; at + lane < count; ++lane) lanes[lane] = std::fma(a[at + lane], b[at + lane], lanes[lane]);
+}
+
+/// Sum of a[i] * b[i] in the canonical order.
+inline float canonical_dot(const float* a, const float* b, int64_t count) {
+  float lanes[lane_count] = {};
+  add_products(a, b, count, lanes);
   return reduce_lanes(lanes);
 }
 

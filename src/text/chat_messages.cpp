@@ -63,8 +63,10 @@ Value prepared_call(const Value& call, const std::string& path) {
 }
 
 Value prepared_calls(const Value& calls, const std::string& path) {
+  const std::vector<Value>& given = list_at(calls, path);
   std::vector<Value> out;
-  for (const Value& call : list_at(calls, path)) out.push_back(prepared_call(call, fmt::format("{}[{}]", path, out.size())));
+  out.reserve(given.size());
+  for (const Value& call : given) out.push_back(prepared_call(call, fmt::format("{}[{}]", path, out.size())));
   return Value::list(std::move(out));
 }
 
@@ -94,6 +96,7 @@ Value prepare_messages(const Value& messages) {
   const std::vector<Value>& given = list_at(messages, "messages");
   if (given.empty()) fail(ErrorKind::invalid, "`messages` is empty; send at least one message");
   std::vector<Value> out;
+  out.reserve(given.size());
   for (const Value& message : given) out.push_back(prepared_message(message, fmt::format("messages[{}]", out.size())));
   return Value::list(std::move(out));
 }

@@ -80,12 +80,7 @@ void multiply_float(const WeightMatrix& matrix, RowRange rows, const FloatRows& 
         const int64_t count = std::min(stretch, matrix.columns - begin);
         read_columns(matrix, row, begin, count, weights.data());
         for (int64_t i = 0; i < tokens; ++i) {
-          const float* values = x.row(selection[first + i]) + begin;
-          auto& token_lanes = lanes[static_cast<size_t>(i)];
-          for (int64_t k = 0; k < count; ++k) {
-            float& lane = token_lanes[static_cast<size_t>(k % lane_count)];
-            lane = std::fma(weights[static_cast<size_t>(k)], values[k], lane);
-          }
+          add_products(weights.data(), x.row(selection[first + i]) + begin, count, lanes[static_cast<size_t>(i)].data());
         }
       }
       for (int64_t i = 0; i < tokens; ++i) y.row(first + i)[row] = reduce_lanes(lanes[static_cast<size_t>(i)].data());

@@ -167,6 +167,7 @@ class Interpreter {
 
   // interpreter_expressions.cpp
   Value evaluate(const Expression& expression, const ScopePointer& scope);
+  Value evaluate_node(const Expression& expression, const ScopePointer& scope);
   Value compute(const ConstantExpression& node, const ScopePointer& scope);
   Value compute(const NameExpression& node, const ScopePointer& scope);
   Value compute(const NamespaceTarget& node, const ScopePointer& scope);
@@ -194,6 +195,7 @@ class Interpreter {
   Context* context_ = nullptr;
   MarkedText* out_ = nullptr;
   bool autoescape_ = false;
+  bool printing_ = false;  // the next expression is printed as it is
   bool folding_ = false;  // in an expression of literals alone: Jinja2 folds it when it compiles, and is laxer about slices there
   int depth_ = 0;
   int macro_depth_ = 0;

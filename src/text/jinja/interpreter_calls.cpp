@@ -17,6 +17,7 @@ Value Macro::attribute(std::string_view name) const {
   if (name == "caller") return Value::boolean(statement_.caller_slot >= 0);
   if (name != "arguments") return {};
   std::vector<Value> names;
+  names.reserve(statement_.signature.names.size());
   for (const std::string& argument : statement_.signature.names) names.push_back(Value::text(argument, Origin::from_template));
   return Value::tuple(std::move(names));
 }
@@ -27,7 +28,8 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
   for (const auto& value : node.values) arguments.values.push_back(evaluate(*value, scope));
   if (node.spread_values) {
     const Value spread = evaluate(*node.spread_values, scope);
-    for (Value& value : to_vector(spread)) arguments.values.push_back(std::move(value));
+    const std::vector<Value> items = to_vector(spread);
+    arguments.values.insert(arguments.values.end(), items.begin(), items.end());
     budget_.list(arguments.values.size());
   }
   for (const auto& [name, value] : node.named) arguments.named.emplace_back(name, evaluate(*value, scope));

@@ -11,15 +11,25 @@ Value Interpreter::evaluate(const Expression& expression, const ScopePointer& sc
   budget_.step();
   try {
     const Depth depth(*this);
-    const bool folding_before = std::exchange(folding_, expression.constant);
-    Value value = std::visit([&](const auto& node) { return compute(node, scope); }, expression.node);
-    folding_ = folding_before;  // after an error the render is over
+    Value value = evaluate_node(expression, scope);
     if (value.fresh()) budget_.produced(value.own_bytes());
     return value;
   } catch (Raised& raised) {
     if (raised.place.line == 0) raised.place = place_of(tree_->name, tree_->source, expression.offset);
     throw;
   }
+}
+
+Value Interpreter::evaluate_node(const Expression& expression, const ScopePointer& scope) {
+  const auto compute_node = [&] { return std::visit([&](const auto& node) { return compute(node, scope); }, expression.node); };
+  const bool printing = std::exchange(printing_, false);
+  const bool inside = std::exchange(folding_, expression.constant);
+  Value value = compute_node();
+  folding_ = false;
+  // Jinja2 keeps what it folded only where the result can be written down, or goes straight into the text.
+  if (expression.constant && !inside && !printing && is_undefined(value)) value = compute_node();
+  folding_ = inside;  // after an error the render is over
+  return value;
 }
 
 Value Interpreter::compute(const ConstantExpression& node, const ScopePointer&) { return node.value; }

@@ -45,6 +45,7 @@ Interpreter::Flow Interpreter::execute(const DataStatement& node, const ScopePoi
 }
 
 Interpreter::Flow Interpreter::execute(const PrintStatement& node, const ScopePointer& scope) {
+  printing_ = true;
   print(evaluate(*node.value, scope));
   return Flow::normal;
 }

@@ -122,13 +122,9 @@ void Writer::write_dict(const Dict& dict, int level) {
     return;
   }
   std::vector<Value> order;
-  if (style_.sort_keys) {
-    std::vector<Value> keys;
-    for (const auto& entry : dict.entries()) keys.push_back(entry.first);
-    order = sorted(keys, keys, false);
-  } else {
-    for (const auto& entry : dict.entries()) order.push_back(entry.first);
-  }
+  order.reserve(dict.size());
+  for (const auto& entry : dict.entries()) order.push_back(entry.first);
+  if (style_.sort_keys) order = sorted(order, order, false);
   out_ += '{';
   for (size_t i = 0; i < order.size(); ++i) {
     if (i > 0) out_ += style_.item_separator;

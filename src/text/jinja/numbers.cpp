@@ -290,7 +290,7 @@ Value rounded(const Value& number, int64_t digits) {
   mpz_class unit;
   mpz_ui_pow_ui(unit.get_mpz_t(), 10, static_cast<unsigned long>(-digits));
   const Value result = rounded(Value::integer(mpz_class(scaled * 5)), digits - 1);
-  return Value::real(nearest_quotient(result.as_mpz(), 10));
+  return Value::real(std::copysign(nearest_quotient(result.as_mpz(), 10), value));
 }
 
 Value truncated(double value) {

@@ -162,6 +162,7 @@ void Resolver::bind_statement(IfStatement& node, ScopeSymbols& scope, Surroundin
 void Resolver::bind_macro(MacroStatement& node, ScopeSymbols& scope) {
   ScopeSymbols inner(&scope, node.scope);
   const auto& names = node.signature.names;
+  node.argument_slots.reserve(names.size());
   for (const std::string& name : names) node.argument_slots.push_back(inner.declare_parameter(name));
   const auto named = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   const auto special = [&](const char* name) { return !named(name) && speaks_of(node.body, name) ? inner.declare_parameter(name) : -1; };

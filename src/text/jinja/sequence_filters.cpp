@@ -91,8 +91,10 @@ Value sort(Interpreter& interpreter, Arguments& arguments) {
   }
   std::vector<Value> items = all_items(interpreter, bound[0]);
   std::vector<Value> keys;
+  keys.reserve(items.size());
   for (const Value& item : items) {
     std::vector<Value> key;
+    key.reserve(paths.size());
     for (const AttributePath& path : paths) key.push_back(bound.flag(2) ? path.of(item) : ignore_case(path.of(item)));
     keys.push_back(Value::list(std::move(key)));
   }
@@ -232,6 +234,7 @@ Value groupby(Interpreter& interpreter, Arguments& arguments) {
   };
   const std::vector<Value> items = all_items(interpreter, bound[0]);
   std::vector<Value> keys;
+  keys.reserve(items.size());
   for (const Value& item : items) keys.push_back(key_of(item));
   std::vector<Value> groups;
   std::vector<Value> group;

@@ -208,6 +208,7 @@ Value encode(Interpreter& interpreter, const Value& self, Arguments& arguments) 
   const Bound bound("encode", arguments, {"encoding", "errors"}, 0);
   interpreter.budget().list(self.bytes().size());
   std::vector<Value> bytes;
+  bytes.reserve(self.bytes().size());
   for (const char byte : self.bytes()) bytes.push_back(Value::integer(static_cast<unsigned char>(byte)));
   return Value::tuple(std::move(bytes));
 }

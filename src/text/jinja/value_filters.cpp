@@ -125,6 +125,7 @@ Value pprint(Interpreter&, Arguments& arguments) {
   Value value = bound[0];
   if (value.is_dict()) {
     std::vector<Value> keys;
+    keys.reserve(value.as_dict().size());
     for (const auto& entry : value.as_dict().entries()) keys.push_back(entry.first);
     Dict ordered;
     std::sort(keys.begin(), keys.end(), [](const Value& a, const Value& b) { return repr(a) < repr(b); });

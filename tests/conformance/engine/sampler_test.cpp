@@ -31,6 +31,9 @@ std::vector<double> probabilities(const Sampler& sampler, const std::vector<floa
   return all;
 }
 
+/// The reference values have nine decimals: what is below half of the last one stands there as 0.
+constexpr double smallest_printed = 0.6e-9;
+
 TEST(SamplerReference, ProbabilitiesAndKeptTokensAreTheSame) {
   const Json document = parse_json(read_text(SystemFiles(), LAGOON_GOLDEN_DIR "/sampler/sampler_cases.json", 1 << 22), "sampler_cases.json");
   const Json& cases = document["cases"];
@@ -41,6 +44,9 @@ TEST(SamplerReference, ProbabilitiesAndKeptTokensAreTheSame) {
     Sampler sampler(options_of(item["parameters"]));
     sampler.see_prompt(item["history"].get<std::vector<int32_t>>());
 
+    if (!item["has_ties"].get<bool>()) {
+      EXPECT_EQ(sampler.distribution(item["logits"].get<std::vector<float>>()).size(), item["kept"].get<size_t>()) << "case " << number;
+    }
     std::vector<double> actual = probabilities(sampler, item["logits"].get<std::vector<float>>());
     std::vector<double> expected = item["probabilities"].get<std::vector<double>>();
 
@@ -51,7 +57,8 @@ TEST(SamplerReference, ProbabilitiesAndKeptTokensAreTheSame) {
     }
     ASSERT_EQ(actual.size(), expected.size());
     for (size_t at = 0; at < actual.size(); ++at) {
-      ASSERT_EQ(actual[at] == 0.0, expected[at] == 0.0) << "case " << number << " token " << at << " " << item["parameters"].dump();
+      ASSERT_TRUE(expected[at] == 0.0 || actual[at] > 0.0) << "case " << number << " token " << at << " " << item["parameters"].dump();
+      ASSERT_TRUE(actual[at] < smallest_printed || expected[at] > 0.0) << "case " << number << " token " << at << " " << item["parameters"].dump();
       ASSERT_NEAR(actual[at], expected[at], probability) << "case " << number << " token " << at << " " << item["parameters"].dump();
     }
   }

@@ -120,6 +120,15 @@ TEST(Json, TheByteOfAFaultIsNamed) {
   EXPECT_NE(sentence_of(ErrorKind::corrupt, [] { parse_json("[1] 2", "x"); }), "no error");
 }
 
+// Linear in the number of keys: with a look-up for each, these would take minutes.
+TEST(Json, ObjectsOfManyKeysAreRead) {
+  std::string text = "{\"k0\": 0";
+  for (int at = 1; at < 200'000; ++at) text += ", \"k" + std::to_string(at) + "\": [{\"a\": " + std::to_string(at) + "}]";
+  const Json document = parse_json(text + "}", "x");
+  EXPECT_EQ(document.size(), 200'000u);
+  EXPECT_EQ(document.back().dump(), R"([{"a":199999}])");
+}
+
 TEST(Json, DepthIsBounded) {
   EXPECT_NO_THROW(parse_json(std::string(500, '[') + std::string(500, ']'), "x"));
   EXPECT_THAT(sentence_of(ErrorKind::corrupt, [] { parse_json(std::string(1'000'000, '['), "x"); }), HasSubstr("nested deeper than 512"));
