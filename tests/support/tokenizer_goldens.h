@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lagoon::testing {
+namespace lagoon::testing_support {
 
 inline std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -37,4 +37,4 @@ inline std::vector<Json> read_json_lines(const std::filesystem::path& path) {
 
 using Ids = std::vector<int32_t>;
 
-}  // namespace lagoon::testing
+}  // namespace lagoon::testing_support

@@ -196,7 +196,7 @@ class Interpreter {
   MarkedText* out_ = nullptr;
   bool autoescape_ = false;
   bool printing_ = false;  // the next expression is printed as it is
-  bool folding_ = false;  // in an expression of literals alone: Jinja2 folds it when it compiles, and is laxer about slices there
+  bool folding_ = false;   // in an expression of literals alone: Jinja2 folds it when it compiles, and is laxer about slices there
   int depth_ = 0;
   int macro_depth_ = 0;
   int include_depth_ = 0;

@@ -10,10 +10,10 @@
 namespace lagoon {
 namespace {
 
-using testing::Ids;
-using testing::read_json_lines;
-using testing::read_text;
-using testing::tokenizer_golden;
+using testing_support::Ids;
+using testing_support::read_json_lines;
+using testing_support::read_text;
+using testing_support::tokenizer_golden;
 
 class TokenizerGolden : public ::testing::TestWithParam<const char*> {
  protected:

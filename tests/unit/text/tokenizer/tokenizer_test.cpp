@@ -13,9 +13,9 @@
 namespace lagoon {
 namespace {
 
-using testing::Ids;
-using testing::read_text;
-using testing::tokenizer_golden;
+using testing_support::Ids;
+using testing_support::read_text;
+using testing_support::tokenizer_golden;
 
 constexpr const char* end_of_text = "\xe3\x80\x88|EOS|\xe3\x80\x89";  // id 2
 
