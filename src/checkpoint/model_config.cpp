@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "checkpoint/config_reader.h"
 #include "checkpoint/rope_config.h"
+#include "kernels/rows.h"
 
 #include <algorithm>
 #include <array>
@@ -221,6 +222,10 @@ ModelConfig read_model_config(const Json& document, std::string_view what) {
   model.vocabulary = static_cast<int>(config.integer("vocab_size", 1, most_vocabulary).value_or(100352));
   model.hidden = static_cast<int>(config.integer("hidden_size", 1, most_width).value_or(2048));
   model.head_dim = static_cast<int>(config.integer("head_dim", 1, 1 << 14).value_or(128));
+  if (model.head_dim > largest_head_dim) {
+    fail(ErrorKind::unsupported, "{} is {}; Lagoon's kernels take heads of at most {}, and Laguna's have 128", config.about("head_dim"),
+         model.head_dim, largest_head_dim);
+  }
   if (model.head_dim % 2 != 0) fail(ErrorKind::corrupt, "{} is {}; rotary embedding needs an even number", config.about("head_dim"), model.head_dim);
   model.kv_heads = static_cast<int>(config.integer("num_key_value_heads", 1, most_heads).value_or(8));
   model.dense_width = static_cast<int>(config.integer("intermediate_size", 1, most_width).value_or(8192));

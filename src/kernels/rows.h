@@ -79,6 +79,9 @@ struct KeyValueBlock {
 /// in ascending order, so that the result does not depend on how the work was split.
 constexpr int attention_block = 128;
 
+/// Kernels keep a head's vector on the stack. Every published model has heads of 128.
+constexpr int largest_head_dim = 512;
+
 /// Softmax-weighted values before the final division, of `heads` query heads.
 struct AttentionPartial {
   float* maximum = nullptr;  // [heads] largest score so far, -infinity at first

@@ -9,29 +9,57 @@
 namespace lagoon::scalar {
 namespace {
 
-/// Sum of query[d] * key[d] in the canonical order, the key read from storage.
-float dot_stored(const float* query, const std::byte* key, ElementType element, int head_dim) {
-  std::array<float, lane_count> lanes = {};
-  for (int d = 0; d < head_dim; ++d) {
-    float& lane = lanes[static_cast<size_t>(d % lane_count)];
-    lane = std::fma(query[d], element_at(key, element, d), lane);
+/// Query heads that share one pass over the keys and values.
+constexpr int heads_at_once = 16;
+
+struct HeadGroup {
+  std::array<std::array<float, attention_block>, heads_at_once> weights;  // [head][position]: scores, then e^(score - maximum)
+  std::array<std::array<float, largest_head_dim>, heads_at_once> values;  // [head][head_dim]
+};
+
+/// weights = query . key * score_scale, each in the canonical order.
+void score_keys(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, HeadGroup& group) {
+  std::array<float, largest_head_dim> key = {};
+  for (int j = 0; j < block.count; ++j) {
+    read_elements(block.keys, block.element, int64_t{j} * head_dim, head_dim, key.data());
+    for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
+      group.weights[head][static_cast<size_t>(j)] =
+          canonical_dot(queries + static_cast<int64_t>(head) * head_dim, key.data(), head_dim) * score_scale;
+    }
   }
-  return reduce_lanes(lanes.data());
 }
 
-/// out[d] = out[d] * keep + (sum over j ascending of weights[j] * value_j[d]) * take.
-void add_weighted_values(const float* weights, const KeyValueBlock& block, int head_dim, float keep, float take, float* out) {
-  constexpr int stretch = 16;  // dimensions at once: the values then are read row by row
-  for (int begin = 0; begin < head_dim; begin += stretch) {
-    const int count = std::min(stretch, head_dim - begin);
-    std::array<float, stretch> sums = {};
-    for (int j = 0; j < block.count; ++j) {
-      for (int d = 0; d < count; ++d) {
-        float& sum = sums[static_cast<size_t>(d)];
-        sum = std::fma(weights[j], element_at(block.values, block.element, int64_t{j} * head_dim + begin + d), sum);
-      }
+/// values = sum over j ascending of weights[j] * value_j.
+void sum_values(int heads, int head_dim, const KeyValueBlock& block, HeadGroup& group) {
+  std::array<float, largest_head_dim> value = {};
+  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) std::fill_n(group.values[head].begin(), head_dim, 0.0f);
+  for (int j = 0; j < block.count; ++j) {
+    read_elements(block.values, block.element, int64_t{j} * head_dim, head_dim, value.data());
+    for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
+      add_scaled(group.weights[head][static_cast<size_t>(j)], value.data(), group.values[head].data(), head_dim);
     }
-    for (int d = 0; d < count; ++d) out[begin + d] = std::fma(out[begin + d], keep, sums[static_cast<size_t>(d)] * take);
+  }
+}
+
+void attend_group(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial) {
+  HeadGroup group;  // NOLINT(cppcoreguidelines-pro-type-member-init): what is read was written
+  score_keys(queries, heads, head_dim, score_scale, block, group);
+  std::array<float, heads_at_once> take = {};
+  std::array<float, heads_at_once> keep = {};
+  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
+    float* weights = group.weights[head].data();
+    const float block_maximum = *std::max_element(weights, weights + block.count);
+    for (int j = 0; j < block.count; ++j) weights[j] = canonical_exp(weights[j] - block_maximum);
+    const float maximum = std::max(partial.maximum[head], block_maximum);
+    keep[head] = canonical_exp(partial.maximum[head] - maximum);
+    take[head] = canonical_exp(block_maximum - maximum);
+    partial.maximum[head] = maximum;
+    partial.sum[head] = std::fma(partial.sum[head], keep[head], canonical_sum(weights, block.count) * take[head]);
+  }
+  sum_values(heads, head_dim, block, group);
+  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
+    float* out = partial.values + static_cast<int64_t>(head) * head_dim;
+    for (int d = 0; d < head_dim; ++d) out[d] = std::fma(out[d], keep[head], group.values[head][static_cast<size_t>(d)] * take[head]);
   }
 }
 
@@ -40,25 +68,10 @@ void add_weighted_values(const float* weights, const KeyValueBlock& block, int h
 // For one head: m_b = max of scores, p_j = e^(score_j - m_b), o_b = sum p_j v_j (ascending j), l_b = sum p_j (16 lanes).
 // Merge into (m, l, o): n = max(m, m_b), a = e^(m - n), b = e^(m_b - n), l = l a + l_b b, o = o a + o_b b.
 void attend_block(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial) {
-  std::array<float, attention_block> weights = {};
-  const int64_t row_bytes = int64_t{head_dim} * bytes_of(block.element);
-  for (int head = 0; head < heads; ++head) {
-    float block_maximum = -std::numeric_limits<float>::infinity();
-    for (int j = 0; j < block.count; ++j) {
-      const float score = dot_stored(queries + int64_t{head} * head_dim, block.keys + j * row_bytes, block.element, head_dim) * score_scale;
-      weights[static_cast<size_t>(j)] = score;
-      block_maximum = std::max(block_maximum, score);
-    }
-    for (int j = 0; j < block.count; ++j) weights[static_cast<size_t>(j)] = canonical_exp(weights[static_cast<size_t>(j)] - block_maximum);
-    const float block_sum = canonical_sum(weights.data(), block.count);
-
-    const float previous = partial.maximum[head];
-    const float maximum = std::max(previous, block_maximum);
-    const float keep = canonical_exp(previous - maximum);
-    const float take = canonical_exp(block_maximum - maximum);
-    partial.maximum[head] = maximum;
-    partial.sum[head] = std::fma(partial.sum[head], keep, block_sum * take);
-    add_weighted_values(weights.data(), block, head_dim, keep, take, partial.values + int64_t{head} * head_dim);
+  for (int first = 0; first < heads; first += heads_at_once) {
+    const int count = std::min(heads_at_once, heads - first);
+    const int64_t offset = int64_t{first} * head_dim;
+    attend_group(queries + offset, count, head_dim, score_scale, block, {partial.maximum + first, partial.sum + first, partial.values + offset});
   }
 }
 

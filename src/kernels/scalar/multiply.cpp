@@ -28,7 +28,7 @@ int32_t dot_codes(const int16_t* codes, const int8_t* high, const int8_t* low, i
 
 void read_columns(const WeightMatrix& matrix, int64_t row, int64_t begin, int64_t count, float* out) {
   if (!matrix.affine()) {
-    for (int64_t k = 0; k < count; ++k) out[k] = element_at(matrix.values, matrix.format.element, row * matrix.columns + begin + k);
+    read_elements(matrix.values, matrix.format.element, row * matrix.columns + begin, count, out);
     return;
   }
   const int group = matrix.format.group;

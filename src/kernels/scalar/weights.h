@@ -19,6 +19,17 @@ inline float element_at(const std::byte* base, ElementType type, int64_t at) {
   return type == ElementType::bf16 ? to_float(Bfloat16{bits}) : to_float(Float16{bits});
 }
 
+/// Numbers [begin, begin + count) as floats; the type is looked at once.
+inline void read_elements(const std::byte* base, ElementType type, int64_t begin, int64_t count, float* out) {
+  if (type == ElementType::f32) {
+    std::memcpy(out, base + begin * 4, static_cast<size_t>(count) * 4);
+  } else if (type == ElementType::bf16) {
+    for (int64_t at = 0; at < count; ++at) out[at] = element_at(base, ElementType::bf16, begin + at);
+  } else {
+    for (int64_t at = 0; at < count; ++at) out[at] = element_at(base, ElementType::f16, begin + at);
+  }
+}
+
 /// Codes [begin, begin + count) of a row's bit stream: code k has bits [k * bits, (k + 1) * bits), lowest first.
 /// @pre begin * bits is a multiple of 32, as every group begins on a word
 inline void unpack_codes(const std::byte* row, int bits, int64_t begin, int count, int16_t* codes) {

@@ -38,11 +38,12 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
   if (!spread.is_dict()) raise("TypeError", "argument after ** must be a mapping, not {}", type_name(spread));
   for (const auto& [key, value] : spread.as_dict().entries()) {
     if (!key.is_text()) raise("TypeError", "keywords must be strings");
-    const auto same = [&](const auto& named) { return named.first == key.bytes(); };
+    const std::string& keyword = key.bytes();
+    const auto same = [&](const auto& named) { return named.first == keyword; };
     if (std::any_of(arguments.named.begin(), arguments.named.end(), same)) {
-      raise("TypeError", "got multiple values for keyword argument '{}'", key.bytes());
+      raise("TypeError", "got multiple values for keyword argument '{}'", keyword);
     }
-    arguments.named.emplace_back(key.bytes(), value);
+    arguments.named.emplace_back(keyword, value);
   }
   return arguments;
 }
