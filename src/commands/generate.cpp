@@ -94,8 +94,16 @@ std::vector<int32_t> raw_prompt(const Tokenizer& tokenizer, const std::string& t
   return begun;
 }
 
+/// PROMPT, or standard input for "-". `echo` and editors end a text with a newline that nobody means to say; raw text is exact.
+std::string prompt_of(const Flags& flags) {
+  if (flags.prompt != "-") return flags.prompt;
+  std::string prompt = read_input(input_limit);
+  if (!flags.raw && prompt.ends_with('\n')) prompt.pop_back();
+  return prompt;
+}
+
 std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, const std::filesystem::path& folder, bool thinking) {
-  const std::string prompt = flags.prompt == "-" ? read_input(input_limit) : flags.prompt;
+  const std::string prompt = prompt_of(flags);
   if (flags.raw) return raw_prompt(tokenizer, prompt);
   ChatInput input = flags.chat;
   input.prompt = prompt;
@@ -223,7 +231,7 @@ Command declare_generate(CLI::App& program) {
   auto flags = std::make_shared<Flags>();
   flags->parser = parser;
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
-  parser->add_option("PROMPT", flags->prompt, "what the user says (- is standard input)");
+  parser->add_option("PROMPT", flags->prompt, "what the user says (- is standard input, without its last newline)");
   parser->add_option("--system", flags->chat.system, "a system message before the prompt");
   parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt");
   parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools");
