@@ -2,6 +2,7 @@
 #pragma once
 
 #include "checkpoint/safetensors.h"
+#include "machine/file.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -11,16 +12,40 @@
 
 namespace lagoon {
 
-struct TensorToWrite {
+/// What the header says of a tensor; its bytes come later.
+struct TensorDeclaration {
   std::string name;  // UTF-8, distinct, not "__metadata__"
+  StoredType type = StoredType::f32;
+  std::vector<int64_t> shape;
+};
+
+/// Writes tensors whose shapes are known before their numbers, such as logits that come step by step.
+class SafetensorsWriter {
+ public:
+  /// Writes the header, padded with spaces so that the data begin at a multiple of 8 bytes.
+  /// @throws Error(io) naming the file; Error(bug) if a name stands twice
+  SafetensorsWriter(const std::filesystem::path& path, const std::vector<TensorDeclaration>& tensors);
+
+  /// The next bytes: row-major, little-endian, the tensors in the order of the header. @throws Error(io)
+  void append(std::span<const std::byte> bytes);
+
+  /// Puts the file in its place. Without it whatever stood there before is unchanged. @throws Error(io); Error(bug) if the
+  /// bytes do not add up to the shapes
+  void commit();
+
+ private:
+  DurableWriter writer_;
+  uint64_t left_ = 0;  // bytes that are still to come
+};
+
+struct TensorToWrite {
+  std::string name;
   StoredType type = StoredType::f32;
   std::vector<int64_t> shape;
   std::span<const std::byte> bytes;  // row-major, little-endian; elements * bits / 8
 };
 
-/// Writes the tensors in the order given. The header is padded with spaces so that the data begin at a multiple of 8 bytes.
-/// @throws Error(io) naming the file; whatever stood at `path` before is then unchanged. Error(bug) if bytes and shape differ
-/// or a name stands twice.
+/// All tensors at once, in the order given. @throws as SafetensorsWriter; Error(bug) if bytes and shape of one differ
 void write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors);
 
 }  // namespace lagoon

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "checkpoint/safetensors_writer.h"
+#include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/model_runner.h"
@@ -11,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace lagoon {
@@ -25,8 +28,6 @@ struct Flags {
   RunnerFlags runner;
 };
 
-constexpr uint64_t ids_limit = 256u << 20;
-
 std::vector<int32_t> read_prompt(const Json& list, const std::string& what) {
   if (!list.is_array() || list.empty()) fail(ErrorKind::invalid, "{}: a list of token ids with at least one id was expected", what);
   std::vector<int32_t> ids;
@@ -39,9 +40,10 @@ std::vector<int32_t> read_prompt(const Json& list, const std::string& what) {
   return ids;
 }
 
-/// A list of ids, or a list of such lists.
+/// A list of ids, or a list of such lists; also what `tokenize --json` and `render --ids --json` print.
 std::vector<std::vector<int32_t>> read_prompts(const std::string& path) {
-  const Json document = parse_json(read_text(SystemFiles(), path, ids_limit), path);
+  Json document = parse_json(read_named_text(path), path == "-" ? "standard input" : path);
+  if (document.is_object() && document.contains("ids")) document = Json(document["ids"]);
   std::vector<std::vector<int32_t>> prompts;
   if (document.is_array() && !document.empty() && document.front().is_array()) {
     for (size_t at = 0; at < document.size(); ++at) prompts.push_back(read_prompt(document[at], fmt::format("{}, list {}", path, at)));
@@ -51,27 +53,31 @@ std::vector<std::vector<int32_t>> read_prompts(const std::string& path) {
   return prompts;
 }
 
-/// Logits of all positions, or of the last. [positions][vocabulary]
-std::vector<float> compute(Model& model, const std::vector<int32_t>& ids, bool all) {
+/// Takes logits as they come. @param position  of the first row
+using Rows = std::function<void(std::span<const float> logits, int64_t position)>;
+
+/// Logits of all positions, step by step, or of the last alone.
+void compute(Model& model, const std::vector<int32_t>& ids, bool all, const Rows& take) {
   const int64_t vocabulary = model.config().vocabulary;
   const auto count = static_cast<int64_t>(ids.size());
-  std::vector<float> logits(static_cast<size_t>((all ? count : 1) * vocabulary));
+  std::vector<float> logits;  // [rows asked for][vocabulary]
   const SequenceId sequence = model.create_sequence();
   for (int64_t begin = 0; begin < count;) {
     check_interrupt();
     const int64_t rows = std::min(model.step_rows(), count - begin);
     const bool last = begin + rows == count;
-    const TokenSpan span{.sequence = sequence,
-                         .tokens = std::span(ids).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows)),
-                         .logit_rows = all ? rows : (last ? 1 : 0)};
-    model.forward(std::span(&span, 1), MatrixView<float>(logits.data() + (all ? begin * vocabulary : 0), span.logit_rows, vocabulary));
+    const int64_t asked = all ? rows : (last ? 1 : 0);
+    logits.resize(static_cast<size_t>(asked * vocabulary));
+    const TokenSpan span{
+        .sequence = sequence, .tokens = std::span(ids).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows)), .logit_rows = asked};
+    model.forward(std::span(&span, 1), MatrixView<float>(logits.data(), asked, vocabulary));
     begin += rows;
+    if (asked > 0) take(logits, begin - asked);
   }
   model.drop(sequence);
-  return logits;
 }
 
-void print_top(const std::vector<float>& logits, int64_t vocabulary, int64_t first_position) {
+void print_top(std::span<const float> logits, int64_t vocabulary, int64_t first_position) {
   constexpr int64_t shown = 5;
   std::vector<int32_t> order(static_cast<size_t>(vocabulary));
   for (int64_t row = 0; row * vocabulary < static_cast<int64_t>(logits.size()); ++row) {
@@ -86,6 +92,27 @@ void print_top(const std::vector<float>& logits, int64_t vocabulary, int64_t fir
   }
 }
 
+void print_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, bool all) {
+  for (size_t at = 0; at < prompts.size(); ++at) {
+    if (prompts.size() > 1) write_output(fmt::format("logits_{}\n", at));
+    compute(model, prompts[at], all,
+            [&](std::span<const float> logits, int64_t position) { print_top(logits, model.config().vocabulary, position); });
+  }
+}
+
+void write_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, bool all, const std::string& path) {
+  std::vector<TensorDeclaration> tensors;
+  for (size_t at = 0; at < prompts.size(); ++at) {
+    const int64_t positions = all ? static_cast<int64_t>(prompts[at].size()) : 1;
+    tensors.push_back({.name = fmt::format("logits_{}", at), .type = StoredType::f32, .shape = {positions, model.config().vocabulary}});
+  }
+  SafetensorsWriter writer(path, tensors);
+  for (const auto& prompt : prompts) {
+    compute(model, prompt, all, [&](std::span<const float> logits, int64_t) { writer.append(std::as_bytes(logits)); });
+  }
+  writer.commit();
+}
+
 int run(const Flags& flags, const Environment& environment) {
   if (flags.positions != "all" && flags.positions != "last")
     fail(ErrorKind::invalid, "--positions `{}`: write all or last", printable(flags.positions));
@@ -95,24 +122,11 @@ int run(const Flags& flags, const Environment& environment) {
   for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
   const Checkpoint checkpoint = Checkpoint::open(flags.model, environment.places, SystemFiles());
   const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, static_cast<int64_t>(longest), environment);
-  const int64_t vocabulary = checkpoint.config().vocabulary;
-
-  std::vector<std::vector<float>> results;
-  std::vector<TensorToWrite> tensors;
-  for (size_t at = 0; at < prompts.size(); ++at) {
-    std::vector<float> logits = compute(*loaded.model, prompts[at], all);
-    if (flags.output.empty()) {
-      if (prompts.size() > 1) write_output(fmt::format("logits_{}\n", at));
-      print_top(logits, vocabulary, all ? 0 : static_cast<int64_t>(prompts[at].size()) - 1);
-      continue;
-    }
-    results.push_back(std::move(logits));
-    const auto positions = static_cast<int64_t>(results.back().size()) / vocabulary;
-    tensors.push_back({.name = fmt::format("logits_{}", at), .type = StoredType::f32, .shape = {positions, vocabulary}, .bytes = {}});
+  if (flags.output.empty()) {
+    print_all(*loaded.model, prompts, all);
+  } else {
+    write_all(*loaded.model, prompts, all, flags.output);
   }
-  if (flags.output.empty()) return 0;
-  for (size_t at = 0; at < results.size(); ++at) tensors[at].bytes = std::as_bytes(std::span(results[at]));
-  write_safetensors(flags.output, tensors);
   return 0;
 }
 
@@ -122,7 +136,7 @@ Command declare_logits(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("logits", "Print or save the logits of given token ids");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
-  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists")->required();
+  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)")->required();
   parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5");
   parser->add_option("--positions", flags->positions, "all or last")->capture_default_str();
   add_runner_flags(*parser, flags->runner);

@@ -16,7 +16,9 @@ bool Loop::peek() const {
     ahead_.pop_back();
     return true;
   }
-  return items_.next(next_);
+  if (items_.next(next_)) return true;
+  next_ = Value();  // a lazy sequence leaves the last item that it dropped
+  return false;
 }
 
 bool Loop::advance(Value& item) {

@@ -91,7 +91,7 @@ Value integer_arithmetic(BinaryOperator operation, const Value& left, const Valu
       break;
     case BinaryOperator::div:
       if (b == 0) raise("ZeroDivisionError", "division by zero");
-      return Value::real(nearest_quotient(a, b));
+      return Value::real(a == 0 && b < 0 ? -0.0 : nearest_quotient(a, b));
     case BinaryOperator::floordiv:
       if (b == 0) raise("ZeroDivisionError", "integer division or modulo by zero");
       mpz_fdiv_q(result.get_mpz_t(), a.get_mpz_t(), b.get_mpz_t());

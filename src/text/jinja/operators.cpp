@@ -130,7 +130,7 @@ bool equal_objects(const Value& left, const Value& right) {
 
 /// The first index, step and number of items of a slice, as slice.indices() gives them.
 struct SliceRange {
-  int64_t begin, step, count;
+  int64_t begin, end, step, count;
 };
 
 int64_t slice_bound(const Value& value, int64_t absent, int64_t size, int64_t lowest, int64_t highest) {
@@ -159,7 +159,7 @@ SliceRange slice_range(int64_t size, const Value& begin, const Value& end, const
   int64_t count = 0;
   if (forward && first < last) count = (last - first - 1) / stride + 1;
   if (!forward && first > last) count = (first - last - 1) / -stride + 1;
-  return {first, stride, count};
+  return {first, last, stride, count};
 }
 
 }  // namespace
@@ -249,12 +249,11 @@ Value slice(const Value& object, const Value& begin, const Value& end, const Val
   require_defined(object);
   if (object.is_dict()) raise("TypeError", "unhashable type: 'slice'");
   if (const auto* range = object.as<Range>()) {
-    const auto [first, stride, count] = slice_range(range->size(), begin, end, step);
-    const int64_t start = range->at(first);
-    return Value::object(std::make_shared<Range>(start, start + count * stride * range->step(), stride * range->step()));
+    const SliceRange part = slice_range(range->size(), begin, end, step);
+    return Value::object(std::make_shared<Range>(range->at(part.begin), range->at(part.end), part.step * range->step()));
   }
   if (!is_sequence(object)) raise("TypeError", "'{}' object is not subscriptable", type_name(object));
-  const auto [first, stride, count] = slice_range(static_cast<int64_t>(*length_of(object)), begin, end, step);
+  const auto [first, last, stride, count] = slice_range(static_cast<int64_t>(*length_of(object)), begin, end, step);
   if (object.is_text()) return Value::text(text_slice(object.as_text(), first, stride, count), object.as_text().markup);
   std::vector<Value> items;
   items.reserve(static_cast<size_t>(count));

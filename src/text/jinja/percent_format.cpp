@@ -117,7 +117,7 @@ void PercentFormatter::conversion() {
 }
 
 MarkedText PercentFormatter::text_of(char type, const Value& value, const FormatSpec& spec) const {
-  const MarkedText text = type == 's' ? str(value) : MarkedText(repr(value), Origin::from_data);
+  MarkedText text = type == 's' ? str(value) : MarkedText(repr(value), Origin::from_data);
   if (spec.precision < 0) return text;
   const Value measured = Value::text(text);
   const auto keep = std::min<int64_t>(spec.precision, static_cast<int64_t>(measured.as_text().characters));

@@ -29,11 +29,8 @@ class Resolver {
     throw Raised{error_class, message, place_of(tree_.name, tree_.source, offset)};
   }
 
-  void bind(const Expression& expression, const ScopeSymbols& scope, Surroundings where);
+  void bind(Expression& expression, const ScopeSymbols& scope, Surroundings where);
   void check_name(const Expression& expression, Surroundings where) const;
-  void bind_all(const CallArguments& arguments, const ScopeSymbols& scope, Surroundings where) {
-    for_each_argument(arguments, [&](const Expression& argument) { bind(argument, scope, where); });
-  }
   void bind_body(Body& body, ScopeSymbols& scope, Surroundings where) {
     for (const auto& statement : body) {
       offset_ = statement->offset;
@@ -105,14 +102,13 @@ void Resolver::check_name(const Expression& expression, Surroundings where) cons
   }
 }
 
-void Resolver::bind(const Expression& expression, const ScopeSymbols& scope, Surroundings where) {
-  // The tree is const for whoever evaluates it; slots are filled here once.
-  auto& node = const_cast<Expression&>(expression).node;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+void Resolver::bind(Expression& expression, const ScopeSymbols& scope, Surroundings where) {
+  auto& node = expression.node;
   if (auto* name = std::get_if<NameExpression>(&node)) name->slot = scope.find(name->name);
   if (auto* target = std::get_if<NamespaceTarget>(&node)) target->slot = scope.find(target->name);
   check_name(expression, where);
   if (std::holds_alternative<ConditionalExpression>(node)) where.in_branch = true;
-  for_each_child(expression, [&](const Expression& child) { bind(child, scope, where); });
+  for_each_child(expression, [&](Expression& child) { bind(child, scope, where); });
 }
 
 void Resolver::bind_statement(SetBlockStatement& node, ScopeSymbols& scope, Surroundings where) {

@@ -121,7 +121,7 @@ Value dictsort(Interpreter& interpreter, Arguments& arguments) {
 
 Value items(Interpreter&, Arguments& arguments) {
   const Bound bound("items", arguments, {"value"}, 1);
-  const Value value = bound[0];
+  const Value& value = bound[0];
   const auto view = std::make_shared<std::vector<Value>>();
   const auto at = std::make_shared<size_t>(0);
   const auto next = [value, view, at](Value& item) {

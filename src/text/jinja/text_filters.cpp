@@ -57,7 +57,7 @@ Value replace_filter(Interpreter& interpreter, Arguments& arguments) {
 
 Value center(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("center", arguments, {"value", "width"}, 1);
-  const Value text = Value::text(str(bound[0]));
+  Value text = Value::text(str(bound[0]));
   const auto characters = static_cast<int64_t>(text.as_text().characters);
   const int64_t width = bound.integer(1, 80);
   if (width <= characters) return text;

@@ -22,7 +22,7 @@ Value absolute(Interpreter&, Arguments& arguments) {
 
 Value to_integer(Interpreter&, Arguments& arguments) {
   const Bound bound("int", arguments, {"value", "default", "base"}, 1);
-  const Value otherwise = bound.has(1) ? bound[1] : Value::integer(0);
+  Value otherwise = bound.has(1) ? bound[1] : Value::integer(0);
   const Value& value = bound[0];
   require_defined(value);
   if (value.is_integer()) return Value::integer(value.as_mpz());
@@ -35,7 +35,7 @@ Value to_integer(Interpreter&, Arguments& arguments) {
 
 Value to_float(Interpreter&, Arguments& arguments) {
   const Bound bound("float", arguments, {"value", "default"}, 1);
-  const Value otherwise = bound.has(1) ? bound[1] : Value::real(0);
+  Value otherwise = bound.has(1) ? bound[1] : Value::real(0);
   require_defined(bound[0]);
   if (bound[0].is_number()) return Value::real(to_real(bound[0]));
   if (!bound[0].is_text()) return otherwise;
@@ -139,7 +139,7 @@ Value pprint(Interpreter&, Arguments& arguments) {
 
 Value attr(Interpreter&, Arguments& arguments) {
   const Bound bound("attr", arguments, {"obj", "name"}, 2);
-  const Value found = get_attribute(bound[0], bound.text(1).bytes());
+  Value found = get_attribute(bound[0], bound.text(1).bytes());
   // Attributes alone: an item of that name does not count.
   if (bound[0].is_dict() && bound[0].as_dict().find(bound[1]) != nullptr && found.as<Function>() == nullptr) return undefined_of(bound[0], bound[1]);
   return found;

@@ -54,6 +54,10 @@ TEST(RenderScopes, ANameAssignedLaterIsUnsetInsideScopesBefore) {
   EXPECT_EQ(rendered("{% if true %}{% for x in [1] %}[{{ n }}]{% endfor %}{% else %}{% set n = 1 %}{% endif %}", R"({"n": 7})"), "[7]");
 }
 
+TEST(RenderLoops, ADroppedItemAtTheEndIsNoRound) {
+  EXPECT_EQ(rendered("{% for x in [1, 2, 0] if x %}{{ x }}{{ loop.last }}{{ loop.nextitem }} {% endfor %}"), "1False2 2True ");
+}
+
 TEST(RenderNumbers, FloatsRoundAsInPython) {
   EXPECT_EQ(
       rendered("{{ 2.675 | round(2) }} {{ 0.5 | round }} {{ 1.5 | round }} {{ -2.5 | round }} {{ 12345.678 | round(-2) }} {{ 15 | round(-1) }}"),
