@@ -1,5 +1,6 @@
 // Ids, decodings and pieces of Hugging Face tokenizers and transformers; where they come from: tests/golden/tokenizer/README.md.
 #include "text/tokenizer.h"
+#include "text/tokenizer/tokenizer_json.h"
 
 #include "support/tokenizer_goldens.h"
 
@@ -49,6 +50,25 @@ TEST_P(TokenizerGolden, EncodesAndDecodesEveryText) {
   EXPECT_GT(plain, 100u);
   EXPECT_GT(framed, 100u);
   EXPECT_GT(skipped, 100u);
+}
+
+// The pieces themselves: letters and digits of Unicode 15 and 16 would not all show in the ids of a small vocabulary.
+TEST_P(TokenizerGolden, CutsTextsIntoTheSamePieces) {
+  struct Collected final : PieceSink {
+    void take(std::string_view piece) override { pieces.emplace_back(piece); }
+    std::vector<std::string> pieces;
+  };
+  const TokenizerParts parts = read_tokenizer_json(testing_support::read_text(tokenizer_golden(GetParam())), GetParam());
+  RegexScratch scratch;
+  size_t compared = 0;
+  for (const Json& one : read_json_lines(tokenizer_golden("cases.jsonl"))) {
+    if (!one.contains("splits")) continue;
+    Collected collected;
+    parts.pre_tokenizer.cut(one["text"].get<std::string>(), scratch, collected);
+    ASSERT_EQ(collected.pieces, one["splits"].get<std::vector<std::string>>()) << "case " << one["n"] << " of kind " << one["kind"];
+    ++compared;
+  }
+  EXPECT_GT(compared, 100u);
 }
 
 TEST_P(TokenizerGolden, MarkedTextWithoutAddedTokensInDataHasTheIdsOfTheText) {
