@@ -66,6 +66,7 @@ class SameBits : public testing::TestWithParam<Scenario> {
   void expect_rows(const float* actual, int64_t begin, int64_t rows, const std::string& what) const {
     const auto vocabulary = static_cast<int64_t>(expected_.size() / prompt_.size());
     const auto bytes = static_cast<size_t>(rows * vocabulary) * sizeof(float);
+    if (bytes == 0) return;
     ASSERT_EQ(std::memcmp(actual, expected_.data() + begin * vocabulary, bytes), 0) << what << ", seed " << GetParam().seed;
   }
 
