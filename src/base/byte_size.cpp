@@ -17,8 +17,8 @@ struct Unit {
 constexpr std::array<Unit, 9> units = {{
     {"B", 1},
     {"kB", 1000},
-    {"MB", 1000 * 1000},
-    {"GB", 1000 * 1000 * 1000},
+    {"MB", 1000ull * 1000},
+    {"GB", 1000ull * 1000 * 1000},
     {"TB", 1000ull * 1000 * 1000 * 1000},
     {"KiB", 1ull << 10},
     {"MiB", 1ull << 20},

@@ -27,7 +27,7 @@ std::filesystem::path shipped_models() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) {
-    const std::filesystem::path installed = program.parent_path().parent_path() / "share/lagoon/models";
+    std::filesystem::path installed = program.parent_path().parent_path() / "share/lagoon/models";
     if (std::filesystem::is_directory(installed, error)) return installed;
   }
   return std::filesystem::path(LAGOON_SOURCE_DIR) / "models";

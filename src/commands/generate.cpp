@@ -88,7 +88,7 @@ std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& 
 
 /// Raw text as the tokenizer's own post-processor begins it, unless the text begins so already.
 std::vector<int32_t> raw_prompt(const Tokenizer& tokenizer, const std::string& text) {
-  const std::vector<int32_t> plain = tokenizer.encode(text);
+  std::vector<int32_t> plain = tokenizer.encode(text);
   std::vector<int32_t> begun = tokenizer.encode(text, true);
   if (begun.size() == plain.size() + 1 && !plain.empty() && begun.front() == plain.front()) return plain;
   return begun;

@@ -50,7 +50,8 @@ class GoldenTensors {
   }
 
   std::vector<int32_t> integers(const std::string& name) const {
-    if (header(name).type != StoredType::i32 && header(name).type != StoredType::u32) throw std::runtime_error(name + " holds no integers of 32 bits");
+    if (header(name).type != StoredType::i32 && header(name).type != StoredType::u32)
+      throw std::runtime_error(name + " holds no integers of 32 bits");
     return raw<int32_t>(name);
   }
 
