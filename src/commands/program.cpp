@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <clocale>
+#include <csignal>
 #include <new>
 #include <vector>
 
@@ -47,6 +47,8 @@ int parse_and_run(int count, char** arguments) {
 }  // namespace
 
 int run_program(int count, char** arguments) {
+  // A file that grows past the limit of ulimit -f is an error of its write, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return parse_and_run(count, arguments);
   } catch (const Error& error) {

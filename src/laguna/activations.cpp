@@ -80,7 +80,7 @@ uint64_t Activations::bytes(const ModelConfig& config, int64_t rows) {
   const Widths w(config);
   const int64_t floats = 4 * w.hidden + 2 * w.attention + w.gate + 2 * w.kv + 2 * w.heads + 2 * (w.full_pairs + w.sliding_pairs) + 2 * w.mlp +
                          w.experts + 2 * w.chosen + 2 * w.chosen + w.pair_output;  // a Route is two numbers of 4 bytes
-  const int64_t fixed = 2 * rows * w.fixed + 2 * 4 * (rows * w.fixed / smallest_group);
+  const int64_t fixed = 2 * rows * w.fixed + 8 * (rows * w.fixed / smallest_group);
   return static_cast<uint64_t>(4 * (rows * floats + 2 * w.experts + 1) + fixed);
 }
 

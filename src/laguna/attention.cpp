@@ -42,9 +42,10 @@ void append_keys_values(const Step& step, int layer, MatrixView<const float> key
   compute.pool.run(static_cast<int64_t>(step.rows.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const StepRow& row = step.rows[static_cast<size_t>(at)];
-      for (int head = 0; head * head_dim < key.columns; ++head) {
-        write(*row.cache, key.row(at) + head * head_dim, row.cache->key(layer, head, row.position));
-        write(*row.cache, value.row(at) + head * head_dim, row.cache->value(layer, head, row.position));
+      for (int64_t column = 0; column < key.columns; column += head_dim) {
+        const auto head = static_cast<int>(column / head_dim);
+        write(*row.cache, key.row(at) + column, row.cache->key(layer, head, row.position));
+        write(*row.cache, value.row(at) + column, row.cache->value(layer, head, row.position));
       }
     }
   });

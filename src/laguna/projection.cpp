@@ -7,7 +7,8 @@ namespace {
 
 /// Matrix rows of one task: a multiple of 16, small enough that every thread gets several.
 int64_t strip_rows(int64_t rows, int threads) {
-  const int64_t wanted = (rows + 4 * threads - 1) / (4 * threads);
+  const int64_t tasks = int64_t{4} * threads;
+  const int64_t wanted = (rows + tasks - 1) / tasks;
   return std::max<int64_t>(16, (wanted + 15) / 16 * 16);
 }
 

@@ -190,5 +190,13 @@ TEST(Cli, AnOutputFileThatCannotBeWrittenIsSaid) {
   expect_refused(run_lagoon({"logits", "nano", "--ids", ids, "--output", "/no/such/folder/out"}), "/no/such/folder/out", 1);
 }
 
+TEST(Cli, AnOutputFileThatOutgrowsItsLimitLeavesNothing) {
+  const TemporaryFolder folder;
+  const auto ids = folder.write("ids.json", "[2, 3, 4, 5]");
+  const ProgramRun run = run_lagoon({"logits", "nano", "--ids", ids, "--output", folder.path() / "out"}, {.file_limit = 10'000});
+  expect_refused(run, "File too large; nothing was kept", 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
 }  // namespace
 }  // namespace lagoon

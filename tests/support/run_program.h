@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -30,6 +32,7 @@ struct ProgramInput {
   std::string input;                     // standard input
   std::vector<std::string> environment;  // "NAME=value", added
   std::string output_path;               // standard output goes to this file instead
+  uint64_t file_limit = 0;               // bytes, as ulimit -f; 0: none
 };
 
 /// Starts the program, feeds it, waits for its end.
@@ -46,6 +49,10 @@ inline ProgramRun run_lagoon(const std::vector<std::string>& arguments, const Pr
     dup2(err[1], 2);
     for (const int descriptor : {in[0], in[1], out[0], out[1], err[0], err[1]}) close(descriptor);
     for (const std::string& variable : given.environment) putenv(strdup(variable.c_str()));
+    if (given.file_limit > 0) {
+      const struct rlimit limit = {.rlim_cur = given.file_limit, .rlim_max = given.file_limit};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
     std::vector<char*> words = {strdup(LAGOON_PROGRAM)};
     for (const std::string& argument : arguments) words.push_back(strdup(argument.c_str()));
     words.push_back(nullptr);
