@@ -84,8 +84,14 @@ class StrictReader {
 
 }  // namespace
 
+void refuse_nul(std::string_view text, std::string_view what) {
+  const size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: a NUL byte", what, nul + 1);
+}
+
 Json parse_json(std::string_view text, std::string_view what) {
   if (text.empty()) fail(ErrorKind::corrupt, "{}: the text is empty, JSON was expected", what);
+  refuse_nul(text, what);
   Json root;
   StrictReader reader(root, what);
   Json::sax_parse(text.begin(), text.end(), &reader);

@@ -12,6 +12,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t json_depth_limit = 512;
 
+/// nlohmann's readers take a NUL byte as the end of the text; JSON has none, so that one is a fault wherever it stands.
+/// @throws Error(corrupt)
+void refuse_nul(std::string_view text, std::string_view what);
+
 /// @param what  the file or flag, which begins the sentence of an error
 /// @throws Error(corrupt) naming the byte of the first fault, a duplicate key, or a nesting deeper than the limit
 Json parse_json(std::string_view text, std::string_view what);

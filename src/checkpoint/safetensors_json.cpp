@@ -195,11 +195,13 @@ class WeightMapReader : public StreamReader {
 
 void read_header_json(std::string_view text, std::string_view what, std::map<std::string, std::string>& metadata,
                       const std::function<void(HeaderEntry&)>& take) {
+  refuse_nul(text, what);
   HeaderReader reader(what, metadata, take);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);
 }
 
 std::vector<std::pair<std::string, std::string>> read_weight_map(std::string_view text, std::string_view what) {
+  refuse_nul(text, what);
   WeightMapReader reader(what);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);
   if (!reader.found) fail(ErrorKind::corrupt, "{}: the key `weight_map` is missing; fetch the file again", what);

@@ -24,7 +24,7 @@ void append_message(std::vector<jinja::Value>& messages, std::string_view role, 
 jinja::Value messages_of(const ChatInput& input) {
   if (!input.messages.empty()) return read_named_json(input.messages);
   std::vector<jinja::Value> messages;
-  if (!input.system.empty()) append_message(messages, "system", input.system, "--system");
+  if (input.has_system) append_message(messages, "system", input.system, "--system");
   append_message(messages, "user", input.prompt, "the prompt");
   return jinja::Value::list(std::move(messages));
 }

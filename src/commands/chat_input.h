@@ -25,8 +25,9 @@ jinja::Value read_named_json(const std::string& name);
 bool thinking_of(const std::string& flag, const GenerationConfig& advice);
 
 struct ChatInput {
-  std::string prompt;    // one user message, where `messages` is empty
-  std::string system;    // a system message before it; empty: none
+  std::string prompt;  // one user message, where `messages` is empty
+  std::string system;  // a system message before it, if there is one: an empty one can switch off a template's own
+  bool has_system = false;
   std::string messages;  // file
   std::string tools;     // file; empty: none
   bool thinking = true;

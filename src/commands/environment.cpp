@@ -38,7 +38,8 @@ std::filesystem::path shipped_models() {
 Environment read_environment() {
   Environment environment;
   environment.places = {.hub_cache = hub_cache(), .shipped_models = shipped_models()};
-  environment.colour = ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  environment.output_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1;
   return environment;
 }

@@ -8,8 +8,9 @@ namespace lagoon {
 
 struct Environment {
   CheckpointPlaces places;
-  bool colour = false;             // standard output is a terminal that shows styles (NO_COLOR and TERM=dumb say no)
-  bool error_is_terminal = false;  // progress is shown on standard error
+  bool output_is_terminal = false;  // standard output
+  bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no
+  bool error_is_terminal = false;   // progress is shown on standard error
 };
 
 Environment read_environment();

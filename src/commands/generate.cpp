@@ -6,6 +6,7 @@
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/model_runner.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 #include "engine/generation.h"
 
@@ -44,14 +45,14 @@ struct Flags {
 void add_sampling_flags(CLI::App& parser, Flags& flags) {
   SamplingOptions& sampling = flags.sampling;
   parser.add_option("--temperature", sampling.temperature, "0 is greedy (what generation_config.json says, else 1)");
-  parser.add_option("--top-k", sampling.top_k, "keep the K likeliest tokens; 0 is off");
+  parser.add_option("--top-k", sampling.top_k, "keep the K likeliest tokens; 0 is off")->transform(whole_number<int64_t>());
   parser.add_option("--top-p", sampling.top_p, "keep the likeliest tokens up to this sum of probabilities; 1 is off");
   parser.add_option("--min-p", sampling.min_p, "keep tokens with at least this share of the largest probability; 0 is off");
   parser.add_option("--repetition-penalty", sampling.repetition_penalty, "divides logits of tokens that were there; 1 is off");
   parser.add_option("--presence-penalty", sampling.presence_penalty, "subtracted from logits of tokens of the answer");
   parser.add_option("--frequency-penalty", sampling.frequency_penalty, "subtracted for each time a token stands in the answer");
   parser.add_option("--logit-bias", flags.logit_bias, "ID=BIAS, added to a token's logit; may be repeated")->allow_extra_args(false);
-  parser.add_option("--seed", sampling.seed, "same seed, same text (random)");
+  parser.add_option("--seed", sampling.seed, "same seed, same text (random)")->transform(whole_number<uint64_t>());
 }
 
 std::pair<int32_t, double> parse_bias(const std::string& text) {
@@ -59,8 +60,9 @@ std::pair<int32_t, double> parse_bias(const std::string& text) {
   int32_t id = -1;
   double bias = 0.0;
   const char* end = text.data() + text.size();
-  const bool read = equals != std::string::npos && std::from_chars(text.data(), text.data() + equals, id).ptr == text.data() + equals &&
-                    std::from_chars(text.data() + equals + 1, end, bias).ptr == end && equals + 1 < text.size();
+  const auto whole = [](std::from_chars_result result, const char* last) { return result.ec == std::errc() && result.ptr == last; };
+  const bool read = equals != std::string::npos && whole(std::from_chars(text.data(), text.data() + equals, id), text.data() + equals) &&
+                    whole(std::from_chars(text.data() + equals + 1, end, bias), end);
   if (!read || id < 0) fail(ErrorKind::invalid, "--logit-bias `{}`: write ID=BIAS, such as 24=-5", printable(text));
   return {id, bias};
 }
@@ -74,7 +76,10 @@ SamplingOptions sampling_of(const Flags& flags, const GenerationConfig& advice) 
   if (!flags.given("--min-p")) sampling.min_p = advice.min_p.value_or(0.0);
   if (!flags.given("--repetition-penalty")) sampling.repetition_penalty = advice.repetition_penalty.value_or(1.0);
   if (!flags.given("--seed")) sampling.seed = (static_cast<uint64_t>(std::random_device()()) << 32) | std::random_device()();
-  for (const std::string& text : flags.logit_bias) sampling.logit_bias.insert(parse_bias(text));
+  for (const std::string& text : flags.logit_bias) {
+    if (!sampling.logit_bias.insert(parse_bias(text)).second)
+      fail(ErrorKind::invalid, "--logit-bias `{}`: this token has a bias already", printable(text));
+  }
   check_sampling_options(sampling);
   return sampling;
 }
@@ -107,6 +112,7 @@ std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, 
   if (flags.raw) return raw_prompt(tokenizer, prompt);
   ChatInput input = flags.chat;
   input.prompt = prompt;
+  input.has_system = flags.given("--system");
   input.thinking = thinking;
   return tokenizer.encode(render_chat(folder, input));
 }
@@ -114,24 +120,31 @@ std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, 
 void check_flags(const Flags& flags) {
   if (flags.given("PROMPT") == !flags.chat.messages.empty())
     fail(ErrorKind::invalid, "generate needs either a PROMPT or --messages FILE.json, and not both");
-  if (flags.raw && (!flags.chat.messages.empty() || !flags.chat.tools.empty() || !flags.chat.system.empty() || flags.given("--thinking"))) {
+  if (flags.raw && (!flags.chat.messages.empty() || !flags.chat.tools.empty() || flags.given("--system") || flags.given("--thinking"))) {
     fail(ErrorKind::invalid, "--raw feeds the prompt as it is: --messages, --tools, --system and --thinking go with a chat template");
   }
-  if (!flags.chat.messages.empty() && !flags.chat.system.empty())
+  if (!flags.chat.messages.empty() && flags.given("--system"))
     fail(ErrorKind::invalid, "--system goes with a PROMPT; --messages brings its own system message");
   if (flags.given("--max-tokens") && flags.max_tokens < 1) fail(ErrorKind::invalid, "--max-tokens {}: write 1 or more", flags.max_tokens);
   if (flags.given("--context") && flags.runner.context < 1) fail(ErrorKind::invalid, "--context {}: write 1 or more tokens", flags.runner.context);
 }
 
-/// Prints pieces as they come. On a terminal thinking is dimmed; elsewhere the answer stands alone, unless thinking is asked
-/// for: then it is between <think> and </think>.
+/// Prints pieces as they come. A terminal shows thinking, dimmed where it has styles; elsewhere the answer stands alone,
+/// unless thinking is asked for. Without styles it is between <think> and </think>.
 class AnswerPrinter {
  public:
-  AnswerPrinter(bool terminal, bool show_thinking) : terminal_(terminal), show_thinking_(show_thinking) {}
+  AnswerPrinter(bool terminal, bool colour, bool show_thinking) : colour_(colour), show_thinking_(show_thinking || terminal) {}
+
+  /// However the answer ended, the terminal is left as it was.
+  ~AnswerPrinter() {
+    if (thinking_ && colour_) write_error("\x1b[0m\n");
+  }
+  AnswerPrinter(const AnswerPrinter&) = delete;
+  AnswerPrinter& operator=(const AnswerPrinter&) = delete;
 
   void print(const GenerationPiece& piece) {
     if (show_thinking_ && !piece.reasoning.empty()) {
-      if (!thinking_) write_output(terminal_ ? "\x1b[2m" : "<think>");
+      if (!thinking_) write_output(colour_ ? "\x1b[2m" : "<think>");
       thinking_ = true;
       write_output(piece.reasoning);
       last_ = piece.reasoning.back();
@@ -154,11 +167,11 @@ class AnswerPrinter {
   void end_thinking() {
     if (!thinking_) return;
     thinking_ = false;
-    write_output(terminal_ ? "\x1b[0m\n" : "</think>\n");
+    write_output(colour_ ? "\x1b[0m\n" : "</think>\n");
     last_ = '\n';
   }
 
-  bool terminal_;
+  bool colour_;
   bool show_thinking_;
   bool thinking_ = false;
   char last_ = '\n';
@@ -198,10 +211,10 @@ int run(const Flags& flags, const Environment& environment) {
   request.keep_special = flags.raw;
 
   const int64_t context = flags.runner.context > 0 ? flags.runner.context : std::min(usual_context, checkpoint.config().max_context);
+  check_request(request, checkpoint.config().vocabulary, context);
   const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, context, environment);
   Session session(*loaded.model);
-  const bool terminal = environment.colour;
-  AnswerPrinter printer(terminal, flags.show_thinking || terminal);
+  AnswerPrinter printer(environment.output_is_terminal, environment.colour, flags.show_thinking);
   ProgressLine progress(environment.error_is_terminal, "reading the prompt");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
@@ -233,15 +246,16 @@ Command declare_generate(CLI::App& program) {
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
   parser->add_option("PROMPT", flags->prompt, "what the user says (- is standard input, without its last newline)");
   parser->add_option("--system", flags->chat.system, "a system message before the prompt");
-  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt");
-  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools");
-  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)");
+  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt")->check(not_empty());
+  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
+  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());
   parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--raw", flags->raw, "complete the prompt as it is, without chat template; control tokens in it match");
   parser->add_flag("--json", flags->json, "one JSON object at the end instead of text");
-  parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)");
+  parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)")->transform(whole_number<int64_t>());
   parser->add_option("--stop", flags->stop, "end the answer before this text; may be repeated")->allow_extra_args(false);
-  parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)");
+  parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)")
+      ->transform(whole_number<int64_t>());
   add_sampling_flags(*parser, *flags);
   add_runner_flags(*parser, flags->runner);
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};

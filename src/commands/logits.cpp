@@ -6,14 +6,18 @@
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/model_runner.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,6 +92,8 @@ void print_top(std::span<const float> logits, int64_t vocabulary, int64_t first_
                       [values](int32_t a, int32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
     std::string line = fmt::format("{:>6}:", first_position + row);
     for (auto id = order.begin(); id != middle; ++id) line += fmt::format("  {} {:.4f}", *id, values[*id]);
+    const auto odd = std::count_if(values, values + vocabulary, [](float value) { return !std::isfinite(value); });
+    if (odd > 0) line += fmt::format("  ({} of {} logits are not finite)", odd, vocabulary);
     write_output(line + "\n");
   }
 }
@@ -100,17 +106,22 @@ void print_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, b
   }
 }
 
-void write_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, bool all, const std::string& path) {
+std::vector<TensorDeclaration> declarations(const std::vector<std::vector<int32_t>>& prompts, bool all, int64_t vocabulary) {
   std::vector<TensorDeclaration> tensors;
   for (size_t at = 0; at < prompts.size(); ++at) {
     const int64_t positions = all ? static_cast<int64_t>(prompts[at].size()) : 1;
-    tensors.push_back({.name = fmt::format("logits_{}", at), .type = StoredType::f32, .shape = {positions, model.config().vocabulary}});
+    tensors.push_back({.name = fmt::format("logits_{}", at), .type = StoredType::f32, .shape = {positions, vocabulary}});
   }
-  SafetensorsWriter writer(path, tensors);
+  return tensors;
+}
+
+void check_ids(const std::vector<std::vector<int32_t>>& prompts, int64_t vocabulary) {
   for (const auto& prompt : prompts) {
-    compute(model, prompt, all, [&](std::span<const float> logits, int64_t) { writer.append(std::as_bytes(logits)); });
+    for (const int32_t id : prompt) {
+      if (id >= vocabulary)
+        fail(ErrorKind::invalid, "token id {}: the vocabulary has ids 0 to {}; the ids come from another tokenizer", id, vocabulary - 1);
+    }
   }
-  writer.commit();
 }
 
 int run(const Flags& flags, const Environment& environment) {
@@ -121,12 +132,19 @@ int run(const Flags& flags, const Environment& environment) {
   size_t longest = 0;
   for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
   const Checkpoint checkpoint = Checkpoint::open(flags.model, environment.places, SystemFiles());
+  const int64_t vocabulary = checkpoint.config().vocabulary;
+  check_ids(prompts, vocabulary);
+  std::optional<SafetensorsWriter> writer;  // opened before the weights: a place that cannot be written is said at once
+  if (!flags.output.empty()) writer.emplace(flags.output, declarations(prompts, all, vocabulary));
   const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, static_cast<int64_t>(longest), environment);
-  if (flags.output.empty()) {
+  if (!writer) {
     print_all(*loaded.model, prompts, all);
-  } else {
-    write_all(*loaded.model, prompts, all, flags.output);
+    return 0;
   }
+  for (const auto& prompt : prompts) {
+    compute(*loaded.model, prompt, all, [&](std::span<const float> logits, int64_t) { writer->append(std::as_bytes(logits)); });
+  }
+  writer->commit();
   return 0;
 }
 
@@ -136,8 +154,11 @@ Command declare_logits(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("logits", "Print or save the logits of given token ids");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
-  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)")->required();
-  parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5");
+  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)")
+      ->required()
+      ->check(not_empty());
+  parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5")
+      ->check(not_empty());
   parser->add_option("--positions", flags->positions, "all or last")->capture_default_str();
   add_runner_flags(*parser, flags->runner);
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};

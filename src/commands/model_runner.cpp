@@ -3,6 +3,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "commands/interrupt.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 #include "machine/available_memory.h"
 #include "machine/topology.h"
@@ -46,10 +47,10 @@ CpuModelOptions options_of(const RunnerFlags& flags, const ModelConfig& config, 
 }  // namespace
 
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
-  parser.add_option("--threads", flags.threads, "threads that compute (as many as cores may be used)");
+  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
   parser.add_option("--kernels", flags.kernels, "kernel set: auto, scalar")->capture_default_str();
   parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
-  parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step")->capture_default_str();
+  parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")->transform(whole_number<int64_t>())->capture_default_str();
 }
 
 void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options) {
@@ -65,8 +66,8 @@ void check_memory(const std::string& model, const Checkpoint& checkpoint, const 
   }
   if (need > *usable) {
     fail(ErrorKind::over_budget,
-         "{} needs {} (weights {}, keys and values of {} tokens {}, workspace {}), {} are available ({}); close other programs, ask for less "
-         "--context or "
+         "{} needs {} (weights {}, keys and values of {} tokens {}, workspace {}), {} are available ({}); close other programs, ask for a "
+         "shorter context or "
          "take a smaller quantization",
          model, format_gib(need), format_gib(weights), format_count(static_cast<uint64_t>(options.context)), format_gib(cache), format_gib(workspace),
          format_gib(*usable), memory.binding());
@@ -85,6 +86,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
     check_interrupt();
     progress.update(done, total);
   });
+  loaded.model->observe({.layer = check_interrupt});
   return loaded;
 }
 

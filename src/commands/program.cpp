@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <iostream>
 #include <new>
 #include <vector>
 
@@ -22,6 +24,14 @@ int report(const std::string& sentence, int code) {
 
 std::string version() { return std::string("lagoon ") + LAGOON_VERSION; }
 
+/// One line, whatever the arguments held; a word that is no command is named.
+std::string usage_error(const std::vector<Command>& commands, int count, char** arguments, const std::string& message) {
+  const std::string first = count > 1 ? arguments[1] : "";
+  const bool known = std::any_of(commands.begin(), commands.end(), [&](const Command& command) { return command.parser->get_name() == first; });
+  if (!first.empty() && first.front() != '-' && !known) return fmt::format("`{}` is no command", printable(first));
+  return printable(message, 400);
+}
+
 int parse_and_run(int count, char** arguments) {
   CLI::App program("Runs Laguna language models on your own machine, exactly as published.", "lagoon");
   program.set_version_flag("--version", version(), "print the version");
@@ -32,8 +42,14 @@ int parse_and_run(int count, char** arguments) {
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return report(std::string(error.what()) + "; `lagoon --help` and `lagoon COMMAND --help` list what is understood", 2);
+    if (error.get_exit_code() == 0) {  // --help, --version
+      program.exit(error);
+      std::cout.flush();
+      if (!std::cout) fail(ErrorKind::io, "standard output cannot be written");
+      finish_output();
+      return 0;
+    }
+    return report(usage_error(commands, count, arguments, error.what()) + "; `lagoon --help` and `lagoon COMMAND --help` list what is understood", 2);
   }
   for (const Command& command : commands) {
     if (!command.parser->parsed()) continue;

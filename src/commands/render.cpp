@@ -3,6 +3,7 @@
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/json_lines.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 #include "text/tokenizer.h"
 
@@ -55,8 +56,9 @@ int render_lines(const Flags& flags) {
   return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
     const bool own = flags.template_file.empty() || object.as_dict().find("template");
     const std::string& source = own ? text_field_of(object, "template") : shared;
-    const jinja::Value& context = field_of(object, "context");
-    const MarkedText text = render_template(source, own ? "template" : flags.template_file, context);
+    const jinja::Value* context = object.as_dict().find("context");
+    const jinja::Value nothing = jinja::Value::dict({});
+    const MarkedText text = render_template(source, own ? "template" : flags.template_file, context ? *context : nothing);
     return fmt::format("{{\"rendered\": {}}}", to_json(std::string_view(text.text())));
   });
 }
@@ -80,14 +82,15 @@ Command declare_render(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("render", "Print what a chat template makes of messages");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano");
-  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)");
-  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools");
-  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)");
+  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)")->check(not_empty());
+  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
+  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());
   parser->add_flag("--ids", flags->ids, "token ids instead of text; with --json both");
   parser->add_flag("--json", flags->json, "a JSON object");
-  parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl");
-  parser->add_option("--context", flags->context, "JSON file with the template's variables");
-  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)");
+  parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl")->check(not_empty());
+  parser->add_option("--context", flags->context, "JSON file with the template's variables")->check(not_empty());
+  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)")
+      ->check(not_empty());
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
 }
 

@@ -58,14 +58,6 @@ class AnswerText {
   GenerationResult& result_;
 };
 
-void check_prompt(const GenerationRequest& request, int64_t context) {
-  const auto tokens = static_cast<int64_t>(request.prompt.size());
-  if (tokens >= context) {
-    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt or raise --context",
-         format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
-  }
-}
-
 }  // namespace
 
 const char* name_of(StopReason reason) {
@@ -82,8 +74,27 @@ const char* name_of(StopReason reason) {
   return "";
 }
 
+void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t context) {
+  const auto tokens = static_cast<int64_t>(request.prompt.size());
+  if (tokens >= context) {
+    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt or raise --context",
+         format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
+  }
+  for (const int32_t token : request.prompt) {
+    if (token < 0 || token >= vocabulary) {
+      fail(ErrorKind::invalid, "token id {} of the prompt: the model's vocabulary has ids 0 to {}; tokenizer.json and weights do not belong together",
+           token, vocabulary - 1);
+    }
+  }
+  check_sampling_options(request.sampling);
+  for (const auto& [token, bias] : request.sampling.logit_bias) {
+    if (token >= vocabulary) fail(ErrorKind::invalid, "logit bias: token {} is outside the vocabulary of {}", token, vocabulary);
+  }
+  const StopStrings strings(request.stop_strings);
+}
+
 GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events) {
-  check_prompt(request, session.model().context());
+  check_request(request, session.model().config().vocabulary, session.model().context());
   GenerationResult result;
   result.prompt_tokens = static_cast<int64_t>(request.prompt.size());
   Sampler sampler(request.sampling);

@@ -55,6 +55,10 @@ struct GenerationEvents {
   std::function<void()> before_step;                  // called before each token; throwing ends the generation
 };
 
+/// What of a request can be refused without a model: a prompt that leaves the answer no room, options out of range, ids
+/// outside the vocabulary, empty stop strings. @throws Error(invalid)
+void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t context);
+
 /// @throws Error(invalid) if the prompt leaves the answer no room in the context or an option is out of range; whatever an event throws
 GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events);
 

@@ -60,12 +60,14 @@ int32_t largest_logit(std::span<const float> logits) { return static_cast<int32_
 }  // namespace
 
 void check_sampling_options(const SamplingOptions& options) {
-  check(options.temperature >= 0.0 && std::isfinite(options.temperature), "temperature", options.temperature, "0 (greedy) or more");
+  // Below, a logit divided by it can leave the range of floats.
+  const bool divides = options.temperature >= 1e-5 && options.temperature <= 1e5;
+  check(options.temperature == 0.0 || divides, "temperature", options.temperature, "0 (greedy) or between 0.00001 and 100000");
   check(options.top_k >= 0, "top_k", static_cast<double>(options.top_k), "0 (off) or more");
   check(options.top_p >= 0.0 && options.top_p <= 1.0, "top_p", options.top_p, "between 0 and 1 (off)");
   check(options.min_p >= 0.0 && options.min_p <= 1.0, "min_p", options.min_p, "between 0 (off) and 1");
-  check(options.repetition_penalty > 0.0 && std::isfinite(options.repetition_penalty), "repetition_penalty", options.repetition_penalty,
-        "above 0 (1 is off)");
+  check(options.repetition_penalty >= 1e-3 && options.repetition_penalty <= 1e3, "repetition_penalty", options.repetition_penalty,
+        "between 0.001 and 1000 (1 is off)");
   check(std::fabs(options.presence_penalty) <= 100.0, "presence_penalty", options.presence_penalty, "between -100 and 100 (0 is off)");
   check(std::fabs(options.frequency_penalty) <= 100.0, "frequency_penalty", options.frequency_penalty, "between -100 and 100 (0 is off)");
   for (const auto& [token, bias] : options.logit_bias) {

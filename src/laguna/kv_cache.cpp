@@ -54,6 +54,8 @@ void KvCache::reserve(int64_t rows) {
       }
     }
   }
+  // Even a step that is stopped in the middle may have written these rows over older ones.
+  furthest_ = std::max(furthest_, length_ + rows);
 }
 
 std::byte* KvCache::slot(int layer, int64_t position, size_t row_of_page) {
@@ -69,10 +71,7 @@ std::byte* KvCache::value(int layer, int kv_head, int64_t position) {
   return slot(layer, position, static_cast<size_t>(kv_heads_ + kv_head) * attention_block + static_cast<size_t>(position % attention_block));
 }
 
-void KvCache::advance(int64_t rows) {
-  length_ += rows;
-  furthest_ = std::max(furthest_, length_);
-}
+void KvCache::advance(int64_t rows) { length_ += rows; }
 
 KeyValueBlock KvCache::block(int layer, int kv_head, int64_t begin, int64_t end) const {
   const Layer& cache = layers_[static_cast<size_t>(layer)];

@@ -75,7 +75,7 @@ class KvCache {
   int64_t ring_rows_;  // of a sliding layer
   uint64_t page_bytes_;
   int64_t length_ = 0;
-  int64_t furthest_ = 0;  // length at its longest: the rings hold no position below furthest_ - ring_rows_
+  int64_t furthest_ = 0;  // end of the rows ever reserved: the rings hold no position below furthest_ - ring_rows_
   std::vector<Layer> layers_;
 };
 

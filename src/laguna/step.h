@@ -24,8 +24,10 @@ struct Step {
   std::vector<int32_t> logit_rows;  // indices into rows, ascending: whose logits are asked for
 };
 
-/// For people and tests that compare with another implementation, step by step. Each function may be empty.
+/// Looks on while a step is computed: to stop it, or to compare with another implementation. Each function may be empty.
 struct StepObserver {
+  /// Before each layer. Throwing stops the step there; the sequences are then as before it.
+  std::function<void()> layer;
   /// The residual stream: index 0 after the embedding, i after layer i - 1, and last (layers + 1) the logit rows after the
   /// final norm.
   std::function<void(int index, MatrixView<const float> residual)> residual;

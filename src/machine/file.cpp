@@ -87,8 +87,17 @@ std::string read_text(const Files& files, const std::filesystem::path& path, uin
   return text;
 }
 
-DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)), temporary_(path_.string() + ".partial-XXXXXX") {
-  std::string name = temporary_.string();
+DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)) {
+  // A link is followed: what it names is written, and the link stays.
+  std::error_code none;
+  const std::filesystem::path target = std::filesystem::canonical(path_, none);
+  if (!none) path_ = target;
+  const std::filesystem::file_status status = std::filesystem::status(path_, none);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    fail(ErrorKind::invalid, "{}: a file to write was expected, this is {}; name a file", printable(path_.string(), 4096),
+         std::filesystem::is_directory(status) ? "a folder" : "a pipe, a device or a socket");
+  }
+  std::string name = (path_.parent_path() / ".lagoon-partial-XXXXXX").string();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable(path_.string(), 4096), reason(errno));
   temporary_ = name;

@@ -52,7 +52,7 @@ std::string read_text(const Files& files, const std::filesystem::path& path, uin
 /// temporary is removed and whatever stood at `path` before is unchanged.
 class DurableWriter {
  public:
-  /// @throws Error(io)
+  /// @throws Error(io); Error(invalid) if a folder, a device or a pipe stands at `path`
   explicit DurableWriter(std::filesystem::path path);
   ~DurableWriter();
   DurableWriter(const DurableWriter&) = delete;

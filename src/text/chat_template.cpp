@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "machine/file.h"
 #include "text/chat_messages.h"
 
 #include <nlohmann/json.hpp>
@@ -29,14 +30,7 @@ std::optional<std::string> read_file(const fs::path& path, size_t limit) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return std::nullopt;
-  if (!fs::is_regular_file(status)) fail(ErrorKind::io, "{} is not a regular file", path.string());
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(limit + 1, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!file && !file.eof()) fail(ErrorKind::io, "{} cannot be read", path.string());
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  if (bytes.size() > limit) fail(ErrorKind::corrupt, "{} has more than {} bytes", path.string(), limit);
-  return bytes;
+  return read_text(SystemFiles(), path, limit);
 }
 
 std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "machine/file.h"
 #include "text/tokenizer/tokenizer_state.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ constexpr size_t longest_text = size_t{2} * 1024 * 1024 * 1024 - (1 << 20);  // 
 
 std::vector<int32_t> ids_of(const std::vector<AddedToken>& tokens) {
   std::vector<int32_t> ids;
+  ids.reserve(tokens.size());
   for (const AddedToken& token : tokens) ids.push_back(token.id);
   return ids;
 }
@@ -39,18 +41,6 @@ void check_text(std::string_view text) {
     }
     at += length;
   }
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) fail(ErrorKind::io, "`{}`: no such file, a tokenizer.json was expected", path.string());
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) fail(ErrorKind::io, "`{}`: the size cannot be read: {}", path.string(), error.message());
-  if (size > largest_file) fail(ErrorKind::corrupt, "`{}` has {} bytes, a tokenizer.json has at most {}", path.string(), size, largest_file);
-  std::string text(size, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file || (size > 0 && !file.read(text.data(), static_cast<std::streamsize>(size)))) fail(ErrorKind::io, "`{}` cannot be read", path.string());
-  return text;
 }
 
 }  // namespace
@@ -185,7 +175,7 @@ Tokenizer Tokenizer::parse(std::string_view json, std::string_view name) {
 }
 
 Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
-  return parse(read_file(tokenizer_json), "`" + tokenizer_json.string() + "`");
+  return parse(read_text(SystemFiles(), tokenizer_json, largest_file), "`" + tokenizer_json.string() + "`");
 }
 
 std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_special_tokens) const {

@@ -198,5 +198,57 @@ TEST(Cli, AnOutputFileThatOutgrowsItsLimitLeavesNothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(Cli, OddArgumentsAreNamedInOneCleanLine) {
+  expect_refused(run_lagoon({"bogus"}), "`bogus` is no command");
+  const ProgramRun run = run_lagoon({"generate", "nano", "hi", "--temperature", "\xff\n\x1b[31m"});
+  expect_refused(run, "\\x1b[31m");
+  EXPECT_EQ(run.error.find('\x1b'), std::string::npos);
+}
+
+TEST(Cli, NumbersAreTakenAsWrittenOrRefused) {
+  EXPECT_EQ(parse_json(run_lagoon({"generate", "nano", "hi", "--json", "--max-tokens", "003"}).output, "output").at("completion_tokens"), 3);
+  for (const char* number : {"0x10", "18446744073709551616", "1.5", "", "-"}) {
+    expect_refused(run_lagoon({"generate", "nano", "hi", "--max-tokens", number}), "--max-tokens");
+  }
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--seed", "18446744073709551616"}), "--seed");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--temperature", "1e-45"}), "temperature is 1e-45");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--logit-bias", "24=1e400"}), "ID=BIAS");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--logit-bias", "24=1", "--logit-bias", "24=2"}), "a bias already");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--logit-bias", "99999=1"}), "outside the vocabulary");
+}
+
+TEST(Cli, AnEmptyValueIsNotAnAbsentOne) {
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--tools", ""}), "--tools");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--thinking", ""}), "--thinking");
+  expect_refused(run_lagoon({"logits", "nano", "--ids", "x.json", "--output", ""}), "--output");
+  const auto tokens = [](const std::vector<std::string>& extra) {
+    std::vector<std::string> command = {"generate", "nano", "hi", "--json", "--max-tokens", "1"};
+    command.insert(command.end(), extra.begin(), extra.end());
+    return parse_json(run_lagoon(command).output, "output").at("prompt_tokens").get<int>();
+  };
+  EXPECT_LT(tokens({"--system", ""}), tokens({}));  // an empty system message switches off the template's own
+}
+
+TEST(Cli, RenderLinesNeedNoContext) {
+  EXPECT_EQ(run_lagoon({"render", "--jsonl", "-"}, {.input = "{\"template\": \"{{ 1 + 1 }}\"}\n"}).output, "{\"rendered\": \"2\"}\n");
+}
+
+TEST(Cli, WhatFollowsANulByteIsNotPassedOver) {
+  const TemporaryFolder folder;
+  expect_refused(run_lagoon({"logits", "nano", "--ids", folder.write("ids.json", std::string("[1,2]\0junk", 10))}), "a NUL byte");
+}
+
+TEST(Cli, AnOutputThatIsNoFileIsRefused) {
+  const TemporaryFolder folder;
+  const auto ids = folder.write("ids.json", "[2]");
+  expect_refused(run_lagoon({"logits", "nano", "--ids", ids, "--output", "/dev/null"}), "a device");
+  expect_refused(run_lagoon({"logits", "nano", "--ids", ids, "--output", folder.path()}), "a folder");
+}
+
+TEST(Cli, LogitsTakeWhatTokenizePrints) {
+  const std::string ids = run_lagoon({"tokenize", "nano", "hi", "--json"}).output;
+  EXPECT_EQ(run_lagoon({"logits", "nano", "--ids", "-"}, {.input = ids}).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace lagoon

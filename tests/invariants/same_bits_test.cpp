@@ -158,5 +158,34 @@ TEST_P(SameBits, AfterACutThatTheRingAllows) {
   append(0, 10);
 }
 
+// A step that is stopped in the middle has written keys over old rows of the rings; nothing of that may show.
+TEST_P(SameBits, AfterAStepThatWasStopped) {
+  const auto subject = model(1, 64);
+  CpuModel& laguna = *subject->model;
+  const int64_t vocabulary = laguna.config().vocabulary;
+  const SequenceId sequence = laguna.create_sequence();
+  std::vector<float> logits(static_cast<size_t>(64 * vocabulary));
+  const auto append = [&](int64_t begin, int64_t count) {
+    const TokenSpan span{sequence, std::span(prompt_).subspan(static_cast<size_t>(begin), static_cast<size_t>(count)), count};
+    laguna.forward(std::span(&span, 1), {logits.data(), count, vocabulary});
+  };
+  append(0, 64);
+  append(64, 20);
+  int layers = 0;
+  laguna.observe({.layer = [&] {
+    if (++layers == 3) throw Error(ErrorKind::cancelled, "stopped");
+  }});
+  EXPECT_THROW(append(84, 64), Error);
+  laguna.observe({});
+  ASSERT_EQ(laguna.length(sequence), 84);
+
+  append(84, 30);
+  expect_rows(logits.data(), 84, 30, "after the stop");
+  if (laguna.rewind(sequence, 60)) {
+    append(60, 40);
+    expect_rows(logits.data(), 60, 40, "after a cut");
+  }
+}
+
 }  // namespace
 }  // namespace lagoon

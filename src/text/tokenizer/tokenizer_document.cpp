@@ -154,6 +154,7 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
 }  // namespace
 
 TokenizerDocument read_tokenizer_document(std::string_view json, std::string_view name) {
+  refuse_nul(json, name);
   TokenizerDocument document;
   DocumentReader reader(document, name);
   Json::sax_parse(json.begin(), json.end(), &reader);

@@ -86,7 +86,9 @@ TEST(Sampler, DrawsFollowTheProbabilities) {
 
 TEST(Sampler, OptionsOutOfRangeAreNamed) {
   const auto refused = [](SamplingOptions options) { return sentence_of(ErrorKind::invalid, [&] { Sampler sampler(std::move(options)); }); };
-  EXPECT_THAT(refused({.temperature = -0.1}), HasSubstr("temperature is -0.1, it must be 0 (greedy) or more"));
+  EXPECT_THAT(refused({.temperature = -0.1}), HasSubstr("temperature is -0.1, it must be 0 (greedy) or between"));
+  EXPECT_THAT(refused({.temperature = 1e-45}), HasSubstr("temperature is 1e-45"));
+  EXPECT_THAT(refused({.repetition_penalty = 1e-320}), HasSubstr("repetition_penalty"));
   EXPECT_THAT(refused({.temperature = NAN}), HasSubstr("temperature is nan"));
   EXPECT_THAT(refused({.top_k = -1}), HasSubstr("top_k"));
   EXPECT_THAT(refused({.top_p = 1.5}), HasSubstr("top_p"));

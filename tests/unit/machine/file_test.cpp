@@ -150,6 +150,34 @@ TEST(DurableWriter, ARefusedWriteIsSaidAndNothingIsLeft) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(DurableWriter, ALinkIsFollowedAndStays) {
+  const TemporaryFolder folder;
+  const auto target = folder.write("target", "old");
+  std::filesystem::create_symlink(target, folder.path() / "link");
+
+  DurableWriter writer(folder.path() / "link");
+  writer.write(std::as_bytes(std::span("new", 3)));
+  writer.commit();
+
+  EXPECT_EQ(file_text(target), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
+}
+
+TEST(DurableWriter, WhatIsNoFileIsRefused) {
+  const TemporaryFolder folder;
+  mkfifo((folder.path() / "pipe").c_str(), 0600);
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { DurableWriter writer(folder.path() / "pipe"); }), HasSubstr("this is a pipe"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { DurableWriter writer(folder.path()); }), HasSubstr("this is a folder"));
+}
+
+TEST(DurableWriter, ALongNameIsNoHindrance) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / std::string(255, 'n');
+  DurableWriter writer(path);
+  writer.commit();
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST(DurableWriter, AFolderThatIsNotThereIsSaid) {
   EXPECT_THAT(sentence_of(ErrorKind::io, [] { DurableWriter writer("/no/such/folder/a"); }), HasSubstr("/no/such/folder/a: cannot be written"));
 }
