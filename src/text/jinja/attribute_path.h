@@ -1,6 +1,7 @@
 // attribute_path.h: the `attribute` argument of filters: 'a.b.0' walks from an item to what it is compared by.
 #pragma once
 
+#include "text/jinja/limits.h"
 #include "text/jinja/value.h"
 
 #include <vector>
@@ -19,6 +20,6 @@ class AttributePath {
 };
 
 /// The item in lower case where it is text: what sorting goes by, unless it is told to mind the case.
-Value ignore_case(const Value& item);
+Value ignore_case(const Value& item, Budget& budget);
 
 }  // namespace lagoon::jinja

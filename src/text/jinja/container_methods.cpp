@@ -19,8 +19,9 @@ Value view(Interpreter&, const Value& self, Arguments& arguments) {
   return Value::object(std::make_shared<DictView>(self, part));
 }
 
-Value get(Interpreter&, const Value& self, Arguments& arguments) {
+Value get(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("get", arguments, {"key", "default"}, 1);
+  charge_key(bound[0], interpreter.budget());
   const Value* found = self.as_dict().find(bound[0]);
   if (found != nullptr) return *found;
   return bound.has(1) ? bound[1] : Value::none();
@@ -32,31 +33,36 @@ Value copy(Interpreter&, const Value& self, Arguments& arguments) {
   return self;
 }
 
-Value fromkeys(Interpreter&, const Value&, Arguments& arguments) {
+Value fromkeys(Interpreter& interpreter, const Value&, Arguments& arguments) {
   const Bound bound("fromkeys", arguments, {"iterable", "value"}, 1);
   Dict out;
-  for (const Value& key : to_vector(bound[0])) out.set(key, bound.has(1) ? bound[1] : Value::none());
+  for (const Value& key : to_vector(bound[0])) {
+    charge_key(key, interpreter.budget());
+    out.set(key, bound.has(1) ? bound[1] : Value::none());
+  }
   return Value::dict(std::move(out));
 }
 
-Value index(Interpreter&, const Value& self, Arguments& arguments) {
+Value index(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("index", arguments, {"value", "start", "stop"}, 1);
   const std::vector<Value> items = to_vector(self);
+  interpreter.budget().step(items.size());
   const auto size = static_cast<int64_t>(items.size());
   const auto clamp = [&](int64_t at) { return at < 0 ? std::max<int64_t>(at + size, 0) : std::min(at, size); };
   const int64_t stop = clamp(bound.integer(2, size));
   for (int64_t at = clamp(bound.integer(1, 0)); at < stop; ++at) {
-    if (equals(items[static_cast<size_t>(at)], bound[0])) return Value::integer(at);
+    if (equals(items[static_cast<size_t>(at)], bound[0], interpreter.budget())) return Value::integer(at);
   }
   if (self.is_tuple()) raise("ValueError", "tuple.index(x): x not in tuple");
   if (self.is_object()) raise("ValueError", "{} is not in range", repr(bound[0]));
   raise("ValueError", "{} is not in list", repr(bound[0]));
 }
 
-Value count(Interpreter&, const Value& self, Arguments& arguments) {
+Value count(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("count", arguments, {"value"}, 1);
   const std::vector<Value> items = to_vector(self);
-  return Value::integer(std::count_if(items.begin(), items.end(), [&](const Value& item) { return equals(item, bound[0]); }));
+  interpreter.budget().step(items.size());
+  return Value::integer(std::count_if(items.begin(), items.end(), [&](const Value& item) { return equals(item, bound[0], interpreter.budget()); }));
 }
 
 Value bit_length(Interpreter&, const Value& self, Arguments& arguments) {

@@ -74,7 +74,7 @@ class Loop : public Object {
 
   bool advance(Value& item);
   size_t length() const;
-  bool changed(const std::vector<Value>& values);
+  bool changed(const std::vector<Value>& values, Budget& budget);
   Value cycle(const std::vector<Value>& values) const;
   int depth0() const { return depth0_; }
   const ForStatement* recursive() const { return recursive_; }

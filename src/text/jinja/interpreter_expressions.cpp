@@ -59,6 +59,7 @@ Value Interpreter::compute(const DictExpression& node, const ScopePointer& scope
   Dict dict;
   for (const auto& [key, value] : node.entries) {
     Value evaluated_key = evaluate(*key, scope);
+    charge_key(evaluated_key, budget_);
     dict.set(std::move(evaluated_key), evaluate(*value, scope));
   }
   return Value::dict(std::move(dict));
@@ -77,7 +78,12 @@ Value Interpreter::compute(const ItemExpression& node, const ScopePointer& scope
   const bool constant = folding_;
   const Value object = evaluate(*node.object, scope);
   const auto* part = std::get_if<SliceExpression>(&node.index->node);
-  if (part == nullptr) return get_item(object, evaluate(*node.index, scope));
+  if (object.is_text() && !object.as_text().ascii()) budget_.scan(object.bytes().size());  // its characters are counted
+  if (part == nullptr) {
+    const Value index = evaluate(*node.index, scope);
+    if (object.is_dict()) charge_key(index, budget_);
+    return get_item(object, index);
+  }
   const auto bound = [&](const ExpressionPointer& expression) { return expression ? evaluate(*expression, scope) : Value(); };
   const Value begin = bound(part->begin);
   const Value end = bound(part->end);
@@ -126,7 +132,7 @@ Value Interpreter::compute(const CompareExpression& node, const ScopePointer& sc
   Value left = evaluate(*node.first, scope);
   for (const auto& [comparison, operand] : node.rest) {
     Value right = evaluate(*operand, scope);
-    if (!compare(comparison, left, right)) return Value::boolean(false);
+    if (!compare(comparison, left, right, budget_)) return Value::boolean(false);
     left = std::move(right);
   }
   return Value::boolean(true);

@@ -40,9 +40,10 @@ size_t Loop::length() const {
   return *length_;
 }
 
-bool Loop::changed(const std::vector<Value>& values) {
-  const bool same = last_changed_ && last_changed_->size() == values.size() &&
-                    std::equal(values.begin(), values.end(), last_changed_->begin(), [](const Value& a, const Value& b) { return equals(a, b); });
+bool Loop::changed(const std::vector<Value>& values, Budget& budget) {
+  const bool same =
+      last_changed_ && last_changed_->size() == values.size() &&
+      std::equal(values.begin(), values.end(), last_changed_->begin(), [&](const Value& a, const Value& b) { return equals(a, b, budget); });
   last_changed_ = values;
   return !same;
 }
@@ -79,7 +80,9 @@ Value Interpreter::loop_method(const Value& loop, std::string_view name) {
     return bound([loop](Interpreter&, Arguments& arguments) { return loop.as<Loop>()->cycle(arguments.values); });
   }
   if (name != "changed") return {};
-  return bound([loop](Interpreter&, Arguments& arguments) { return Value::boolean(loop.as<Loop>()->changed(arguments.values)); });
+  return bound([loop](Interpreter& interpreter, Arguments& arguments) {
+    return Value::boolean(loop.as<Loop>()->changed(arguments.values, interpreter.budget()));
+  });
 }
 
 /// The items for which the loop's own `if` holds, drawn one by one as the loop asks for them.

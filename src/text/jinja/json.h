@@ -12,7 +12,7 @@ namespace lagoon::jinja {
 /// Reads JSON strictly (RFC 8259, valid UTF-8, no duplicate keys, json_depth_limit levels). All strings are from_data.
 /// @param what    the file, flag or field, which begins the sentence of an error
 /// @param advice  ends the sentence where the text is no JSON, such as "; send one JSON object"
-/// @throws Error(invalid) naming the byte of the first fault
+/// @throws Error(invalid) naming the byte of the first fault, or of the first NUL, which JSON has nowhere
 Value read_json(std::string_view text, std::string_view what, std::string_view advice = {});
 
 struct JsonStyle {
@@ -25,6 +25,6 @@ struct JsonStyle {
 };
 
 /// json.dumps(value). @throws Raised (TypeError for what JSON cannot hold, LimitError)
-std::string write_json(const Value& value, const JsonStyle& style, const Budget& budget);
+std::string write_json(const Value& value, const JsonStyle& style, Budget& budget);
 
 }  // namespace lagoon::jinja

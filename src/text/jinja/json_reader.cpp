@@ -84,6 +84,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
 Value read_json(std::string_view text, std::string_view what, std::string_view advice) {
   if (!is_valid_utf8(text)) fail(ErrorKind::invalid, "{} is not valid UTF-8{}", what, advice);
+  // The parser would take a NUL as the end of the text, and never see what follows.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    fail(ErrorKind::invalid, "{} is not JSON (byte {}: `{}`){}", what, nul, printable(text.substr(nul, 1)), advice);
+  }
   Builder builder(text, what, advice);
   nlohmann::json::sax_parse(text, &builder);
   return builder.take();

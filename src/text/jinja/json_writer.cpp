@@ -11,7 +11,7 @@ namespace {
 
 class Writer {
  public:
-  Writer(const JsonStyle& style, const Budget& budget) : style_(style), budget_(budget) {}
+  Writer(const JsonStyle& style, Budget& budget) : style_(style), budget_(budget) {}
   std::string take() { return std::move(out_); }
   void write(const Value& value, int level);
 
@@ -24,7 +24,7 @@ class Writer {
   static std::string real(double value);
 
   const JsonStyle& style_;
-  const Budget& budget_;
+  Budget& budget_;
   std::string out_;
 };
 
@@ -124,7 +124,7 @@ void Writer::write_dict(const Dict& dict, int level) {
   std::vector<Value> order;
   order.reserve(dict.size());
   for (const auto& entry : dict.entries()) order.push_back(entry.first);
-  if (style_.sort_keys) order = sorted(order, order, false);
+  if (style_.sort_keys) order = sorted(order, order, false, budget_);
   out_ += '{';
   for (size_t i = 0; i < order.size(); ++i) {
     if (i > 0) out_ += style_.item_separator;
@@ -139,7 +139,7 @@ void Writer::write_dict(const Dict& dict, int level) {
 
 }  // namespace
 
-std::string write_json(const Value& value, const JsonStyle& style, const Budget& budget) {
+std::string write_json(const Value& value, const JsonStyle& style, Budget& budget) {
   Writer writer(style, budget);
   writer.write(value, 0);
   std::string out = writer.take();

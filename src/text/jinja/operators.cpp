@@ -79,51 +79,88 @@ Value repeated(const Value& sequence, const Value& count, const Budget& budget) 
   return sequence.is_list() ? Value::list(std::move(out)) : Value::tuple(std::move(out));
 }
 
+/// Takes the steps of comparing two values without what is inside them.
+void charge_pair(const Value& left, const Value& right, Budget& budget) {
+  budget.step();
+  const bool big = left.kind() == Value::Kind::big_integer || right.kind() == Value::Kind::big_integer;
+  if (big && left.is_number() && right.is_number()) budget.scan(left.own_bytes() + right.own_bytes());
+}
+
+bool are_sequences(const Value& left, const Value& right) { return (left.is_list() && right.is_list()) || (left.is_tuple() && right.is_tuple()); }
+
+struct Difference {
+  const Value* left;
+  const Value* right;
+};
+
+/// The innermost values that make two values differ, which give their order: two sequences only where one of them is the
+/// beginning of the other. Nothing where the values are equal. One walk, whatever the nesting.
+std::optional<Difference> difference(const Value& left, const Value& right, Budget& budget) {
+  if (!are_sequences(left, right)) return equals(left, right, budget) ? std::nullopt : std::optional<Difference>({&left, &right});
+  budget.step();
+  const auto& a = left.items();
+  const auto& b = right.items();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (const auto found = difference(a[i], b[i], budget)) return found;
+  }
+  return a.size() == b.size() ? std::nullopt : std::optional<Difference>({&left, &right});
+}
+
 /// An order of two values, or nothing where NaN leaves none. @throws Raised (TypeError) naming `symbol`
-std::optional<int> order(const Value& left, const Value& right, const char* symbol) {
+std::optional<int> order(const Value& left, const Value& right, const char* symbol, Budget& budget) {
+  charge_pair(left, right, budget);
   require_defined(left);
   require_defined(right);
   if (left.is_number() && right.is_number()) return compare_numbers(left, right);
   if (left.is_text() && right.is_text()) {
+    budget.scan(std::min(left.bytes().size(), right.bytes().size()));
     const int result = left.bytes().compare(right.bytes());  // UTF-8 sorts as its code points do
     return result < 0 ? -1 : result > 0 ? 1 : 0;
   }
-  if ((left.is_list() && right.is_list()) || (left.is_tuple() && right.is_tuple())) {
-    const auto& a = left.items();
-    const auto& b = right.items();
-    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-      if (!equals(a[i], b[i])) return order(a[i], b[i], symbol);
-    }
-    return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
+  if (are_sequences(left, right)) {
+    const auto found = difference(left, right, budget);
+    if (!found) return 0;
+    if (!are_sequences(*found->left, *found->right)) return order(*found->left, *found->right, symbol, budget);
+    return found->left->items().size() < found->right->items().size() ? -1 : 1;
   }
   raise("TypeError", "'{}' not supported between instances of '{}' and '{}'", symbol, type_name(left), type_name(right));
 }
 
-bool equal_items(const std::vector<Value>& a, const std::vector<Value>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const Value& x, const Value& y) { return equals(x, y); });
+bool equal_items(const std::vector<Value>& a, const std::vector<Value>& b, Budget& budget) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](const Value& x, const Value& y) { return equals(x, y, budget); });
 }
 
-bool equal_dicts(const Dict& a, const Dict& b) {
+bool equal_dicts(const Dict& a, const Dict& b, Budget& budget) {
   if (a.size() != b.size()) return false;
   return std::all_of(a.entries().begin(), a.entries().end(), [&](const Dict::Entry& entry) {
+    charge_key(entry.first, budget);
     const Value* other = b.find(entry.first);
-    return other != nullptr && equals(entry.second, *other);
+    return other != nullptr && equals(entry.second, *other, budget);
   });
 }
 
-bool equal_objects(const Value& left, const Value& right) {
+bool equal_keys(const Dict& a, const Dict& b, Budget& budget) {
+  return a.size() == b.size() && std::all_of(a.entries().begin(), a.entries().end(), [&](const Dict::Entry& entry) {
+           charge_key(entry.first, budget);
+           return b.find(entry.first) != nullptr;
+         });
+}
+
+bool equal_ranges(const Range& a, const Range& b) {
+  if (a.size() != b.size()) return false;
+  return a.size() == 0 || (a.at(0) == b.at(0) && (a.size() == 1 || a.step() == b.step()));
+}
+
+bool equal_objects(const Value& left, const Value& right, Budget& budget) {
   if (is_undefined(left) || is_undefined(right)) return is_undefined(left) && is_undefined(right);
   const auto* a = left.as<Range>();
   const auto* b = right.as<Range>();
-  if (a != nullptr && b != nullptr) return equal_items(to_vector(left), to_vector(right));
+  if (a != nullptr && b != nullptr) return equal_ranges(*a, *b);
   const auto* a_view = left.as<DictView>();
   const auto* b_view = right.as<DictView>();
   if (a_view != nullptr && b_view != nullptr && a_view->part() == b_view->part() && a_view->part() != DictView::Part::values) {
-    return a_view->part() == DictView::Part::items
-               ? equals(a_view->dict(), b_view->dict())
-               : a_view->size() == b_view->size() &&
-                     std::all_of(a_view->dict().as_dict().entries().begin(), a_view->dict().as_dict().entries().end(),
-                                 [&](const Dict::Entry& entry) { return b_view->dict().as_dict().find(entry.first) != nullptr; });
+    if (a_view->part() == DictView::Part::items) return equals(a_view->dict(), b_view->dict(), budget);
+    return equal_keys(a_view->dict().as_dict(), b_view->dict().as_dict(), budget);
   }
   return &left.as_object() == &right.as_object();
 }
@@ -188,57 +225,72 @@ Value unary(UnaryOperator operation, const Value& operand) {
   return operand.is_boolean() ? Value::integer(operand.as_mpz()) : operand;
 }
 
-bool equals(const Value& left, const Value& right) {
+bool equals(const Value& left, const Value& right, Budget& budget) {
+  charge_pair(left, right, budget);
   if (left.is_number() && right.is_number()) return compare_numbers(left, right) == 0;
   if (left.kind() != right.kind()) return false;
   switch (left.kind()) {
     case Value::Kind::text:
+      if (left.bytes().size() != right.bytes().size()) return false;
+      budget.scan(left.bytes().size());
       return left.bytes() == right.bytes();
     case Value::Kind::list:
     case Value::Kind::tuple:
-      return equal_items(left.items(), right.items());
+      return equal_items(left.items(), right.items(), budget);
     case Value::Kind::dict:
-      return equal_dicts(left.as_dict(), right.as_dict());
+      return equal_dicts(left.as_dict(), right.as_dict(), budget);
     case Value::Kind::object:
-      return equal_objects(left, right);
+      return equal_objects(left, right, budget);
     default:
       return true;
   }
 }
 
-bool less(const Value& left, const Value& right) { return order(left, right, "<") == -1; }
+bool less(const Value& left, const Value& right, Budget& budget) { return order(left, right, "<", budget) == -1; }
 
-bool contains(const Value& container, const Value& item) {
+void charge_key(const Value& key, Budget& budget) {
+  constexpr uint64_t lookup_steps = 8;  // a look-up takes several times as long as a step
+  budget.step(key.is_tuple() ? 1 : lookup_steps);
+  if (key.is_text()) budget.scan(key.bytes().size());
+  if (key.kind() == Value::Kind::big_integer) budget.step(key.own_bytes() / 4);  // its digits are written out
+  if (!key.is_tuple()) return;
+  for (const Value& item : key.items()) charge_key(item, budget);
+}
+
+bool contains(const Value& container, const Value& item, Budget& budget) {
   if (container.is_text()) {
     if (!item.is_text()) raise("TypeError", "'in <string>' requires string as left operand, not {}", type_name(item));
-    return container.bytes().find(item.bytes()) != std::string::npos;
+    budget.search(container.bytes().size(), item.bytes().size());
+    return find_bytes(container.bytes(), item.bytes()) != std::string::npos;
   }
-  if (container.is_dict()) return container.as_dict().find(item) != nullptr;
-  if (const auto* view = container.as<DictView>(); view != nullptr && view->part() == DictView::Part::keys) {
-    return view->dict().as_dict().find(item) != nullptr;
+  const auto* view = container.as<DictView>();
+  if (container.is_dict() || (view != nullptr && view->part() == DictView::Part::keys)) {
+    charge_key(item, budget);
+    return (container.is_dict() ? container : view->dict()).as_dict().find(item) != nullptr;
   }
+  if (view != nullptr) budget.step(view->size());  // the iterator makes all its items first
   if (!is_iterable(container)) raise("TypeError", "argument of type '{}' is not iterable", type_name(container));
   Iterator iterator(container);
   for (Value candidate; iterator.next(candidate);) {
-    if (equals(candidate, item)) return true;
+    if (equals(candidate, item, budget)) return true;
   }
   return false;
 }
 
-bool compare(Comparison comparison, const Value& left, const Value& right) {
+bool compare(Comparison comparison, const Value& left, const Value& right, Budget& budget) {
   switch (comparison) {
     case Comparison::equal:
-      return equals(left, right);
+      return equals(left, right, budget);
     case Comparison::not_equal:
-      return !equals(left, right);
+      return !equals(left, right, budget);
     case Comparison::in:
-      return contains(right, left);
+      return contains(right, left, budget);
     case Comparison::not_in:
-      return !contains(right, left);
+      return !contains(right, left, budget);
     default:
       break;
   }
-  const auto result = order(left, right, symbol_of(comparison));
+  const auto result = order(left, right, symbol_of(comparison), budget);
   if (!result) return false;
   if (comparison == Comparison::less) return *result < 0;
   if (comparison == Comparison::less_equal) return *result <= 0;
@@ -261,11 +313,12 @@ Value slice(const Value& object, const Value& begin, const Value& end, const Val
   return object.is_list() ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }
 
-std::vector<Value> sorted(std::vector<Value> items, const std::vector<Value>& keys, bool reverse) {
+std::vector<Value> sorted(std::vector<Value> items, const std::vector<Value>& keys, bool reverse, Budget& budget) {
   std::vector<size_t> places(items.size());
   std::iota(places.begin(), places.end(), size_t{0});
   // A reversed sort keeps the order of equal items, as Python's does.
-  std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) { return reverse ? less(keys[b], keys[a]) : less(keys[a], keys[b]); });
+  std::stable_sort(places.begin(), places.end(),
+                   [&](size_t a, size_t b) { return reverse ? less(keys[b], keys[a], budget) : less(keys[a], keys[b], budget); });
   std::vector<Value> out;
   out.reserve(items.size());
   for (const size_t place : places) out.push_back(std::move(items[place]));

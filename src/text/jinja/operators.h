@@ -14,18 +14,22 @@ namespace lagoon::jinja {
 Value binary(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget);
 Value unary(UnaryOperator operation, const Value& operand);
 
-bool compare(Comparison comparison, const Value& left, const Value& right);
-/// left == right. Never raises, but for values nested too deep.
-bool equals(const Value& left, const Value& right);
+/// Comparing takes a step for each pair of values looked at, those inside others included, and more for long texts; all of
+/// these raise LimitError where the steps run out.
+bool compare(Comparison comparison, const Value& left, const Value& right, Budget& budget);
+/// left == right. Raises nothing else.
+bool equals(const Value& left, const Value& right, Budget& budget);
 /// left < right, for sorting and the filters min and max. @throws Raised (TypeError)
-bool less(const Value& left, const Value& right);
+bool less(const Value& left, const Value& right, Budget& budget);
 /// item in container
-bool contains(const Value& container, const Value& item);
+bool contains(const Value& container, const Value& item, Budget& budget);
+/// Takes the steps of looking up `key` in a mapping.
+void charge_key(const Value& key, Budget& budget);
 
 /// Python's object[begin:end:step]; missing or none stands for absent. @throws Raised
 Value slice(const Value& object, const Value& begin, const Value& end, const Value& step);
 
 /// Stable sort by `keys` (one per item), as sorted(). @throws Raised (TypeError)
-std::vector<Value> sorted(std::vector<Value> items, const std::vector<Value>& keys, bool reverse);
+std::vector<Value> sorted(std::vector<Value> items, const std::vector<Value>& keys, bool reverse, Budget& budget);
 
 }  // namespace lagoon::jinja

@@ -125,7 +125,12 @@ Value AttributePath::of(Value item, const Value& otherwise) const {
   return item;
 }
 
-Value ignore_case(const Value& item) { return item.is_text() ? Value::text(lower(item.marked())) : item; }
+Value ignore_case(const Value& item, Budget& budget) {
+  if (!item.is_text()) return item;
+  budget.step(item.bytes().size() / 4 + 1);  // slower than a search
+  budget.produced(item.own_bytes());
+  return Value::text(lower(item.marked()));
+}
 
 std::vector<FilterRow> selection_filters() {
   return {{"map", map}, {"select", select}, {"reject", reject}, {"selectattr", selectattr}, {"rejectattr", rejectattr}};

@@ -95,11 +95,11 @@ Value sort(Interpreter& interpreter, Arguments& arguments) {
   for (const Value& item : items) {
     std::vector<Value> key;
     key.reserve(paths.size());
-    for (const AttributePath& path : paths) key.push_back(bound.flag(2) ? path.of(item) : ignore_case(path.of(item)));
+    for (const AttributePath& path : paths) key.push_back(bound.flag(2) ? path.of(item) : ignore_case(path.of(item), interpreter.budget()));
     keys.push_back(Value::list(std::move(key)));
   }
-  interpreter.budget().step(items.size() * 16);
-  return Value::list(sorted(std::move(items), keys, bound.flag(1)));
+  interpreter.budget().step(items.size());
+  return Value::list(sorted(std::move(items), keys, bound.flag(1), interpreter.budget()));
 }
 
 Value dictsort(Interpreter& interpreter, Arguments& arguments) {
@@ -112,11 +112,11 @@ Value dictsort(Interpreter& interpreter, Arguments& arguments) {
   std::vector<Value> keys;
   for (const auto& [key, value] : bound[0].as_dict().entries()) {
     const Value& compared = by == "key" ? key : value;
-    keys.push_back(bound.flag(1) ? compared : ignore_case(compared));
+    keys.push_back(bound.flag(1) ? compared : ignore_case(compared, interpreter.budget()));
     items.push_back(Value::tuple({key, value}));
   }
-  interpreter.budget().step(items.size() * 16);
-  return Value::list(sorted(std::move(items), keys, bound.flag(3)));
+  interpreter.budget().step(items.size());
+  return Value::list(sorted(std::move(items), keys, bound.flag(3), interpreter.budget()));
 }
 
 Value items(Interpreter&, Arguments& arguments) {
@@ -144,7 +144,8 @@ Value unique(Interpreter& interpreter, Arguments& arguments) {
   const auto next = [&interpreter, path, case_sensitive, source, seen](Value& item) {
     while (source->next(item)) {
       interpreter.budget().step();
-      const Value key = case_sensitive ? path.of(item) : ignore_case(path.of(item));
+      const Value key = case_sensitive ? path.of(item) : ignore_case(path.of(item), interpreter.budget());
+      charge_key(key, interpreter.budget());
       if (seen->insert(encode_key(key)).second) return true;
     }
     return false;
@@ -155,14 +156,14 @@ Value unique(Interpreter& interpreter, Arguments& arguments) {
 Value extreme(std::string_view name, Interpreter& interpreter, Arguments& arguments, bool largest) {
   const Bound bound(name, arguments, {"value", "case_sensitive", "attribute"}, 1);
   const AttributePath path(bound[2]);
-  const auto key_of = [&](const Value& item) { return bound.flag(1) ? path.of(item) : ignore_case(path.of(item)); };
+  const auto key_of = [&](const Value& item) { return bound.flag(1) ? path.of(item) : ignore_case(path.of(item), interpreter.budget()); };
   Value best;
   Value best_key;
   Iterator iterator(bound[0]);
   for (Value item; iterator.next(item);) {
     interpreter.budget().step();
     Value key = key_of(item);
-    if (!best.is_missing() && !compare(largest ? Comparison::greater : Comparison::less, key, best_key)) continue;
+    if (!best.is_missing() && !compare(largest ? Comparison::greater : Comparison::less, key, best_key, interpreter.budget())) continue;
     best = item;
     best_key = std::move(key);
   }
@@ -230,7 +231,7 @@ Value groupby(Interpreter& interpreter, Arguments& arguments) {
   const AttributePath path(bound[1]);
   const auto key_of = [&](const Value& item) {
     const Value key = path.of(item, bound[2]);
-    return bound.flag(3) ? key : ignore_case(key);
+    return bound.flag(3) ? key : ignore_case(key, interpreter.budget());
   };
   const std::vector<Value> items = all_items(interpreter, bound[0]);
   std::vector<Value> keys;
@@ -238,9 +239,9 @@ Value groupby(Interpreter& interpreter, Arguments& arguments) {
   for (const Value& item : items) keys.push_back(key_of(item));
   std::vector<Value> groups;
   std::vector<Value> group;
-  interpreter.budget().step(items.size() * 16);
-  for (const Value& item : sorted(items, keys, false)) {
-    if (!group.empty() && !equals(key_of(group[0]), key_of(item))) {
+  interpreter.budget().step(items.size());
+  for (const Value& item : sorted(items, keys, false, interpreter.budget())) {
+    if (!group.empty() && !equals(key_of(group[0]), key_of(item), interpreter.budget())) {
       const Value grouper = path.of(group[0], bound[2]);
       groups.push_back(Value::group(grouper, Value::list(std::exchange(group, {}))));
     }

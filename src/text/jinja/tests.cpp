@@ -27,22 +27,25 @@ bool plain(Interpreter&, Arguments& arguments) {
 }
 
 template <Comparison comparison>
-bool compared(Interpreter&, Arguments& arguments) {
+bool compared(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("test", arguments, {"a", "b"}, 2);
-  return compare(comparison, bound[0], bound[1]);
+  return compare(comparison, bound[0], bound[1], interpreter.budget());
 }
 
-bool remainder_is(const Value& value, const Value& divisor, int64_t expected) {
-  const Budget budget(RenderLimits{});
-  return equals(binary(BinaryOperator::mod, value, divisor, budget), Value::integer(expected));
+bool remainder_is(Interpreter& interpreter, const Value& value, const Value& divisor, int64_t expected) {
+  Budget& budget = interpreter.budget();
+  return equals(binary(BinaryOperator::mod, value, divisor, budget), Value::integer(expected), budget);
 }
 
-bool odd(const Value& value) { return remainder_is(value, Value::integer(2), 1); }
-bool even(const Value& value) { return remainder_is(value, Value::integer(2), 0); }
+template <int64_t expected>
+bool parity(Interpreter& interpreter, Arguments& arguments) {
+  const Bound bound("test", arguments, {"value"}, 1);
+  return remainder_is(interpreter, bound[0], Value::integer(2), expected);
+}
 
-bool divisibleby(Interpreter&, Arguments& arguments) {
+bool divisibleby(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("test_divisibleby", arguments, {"value", "num"}, 2);
-  return remainder_is(bound[0], bound[1], 0);
+  return remainder_is(interpreter, bound[0], bound[1], 0);
 }
 
 bool sameas(Interpreter&, Arguments& arguments) {
@@ -84,8 +87,8 @@ bool is_filter(const Value& value) { return value.is_text() && filter_exists(val
 bool is_test(const Value& value) { return value.is_text() && test_exists(value.bytes()); }
 
 constexpr std::array<TestRow, 39> tests = {{
-    {"odd", plain<odd>},
-    {"even", plain<even>},
+    {"odd", parity<1>},
+    {"even", parity<0>},
     {"divisibleby", divisibleby},
     {"defined", plain<defined>},
     {"undefined", plain<is_undefined>},

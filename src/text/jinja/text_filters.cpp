@@ -40,11 +40,13 @@ MarkedText title_words(const MarkedText& text) {
   return out;
 }
 
-Value trim(Interpreter&, Arguments& arguments) {
+Value trim(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("trim", arguments, {"value", "chars"}, 1);
   const MarkedText text = str(bound[0]);
+  interpreter.budget().step(text.size() / 8);
   if (bound.is_none(1)) return Value::text(strip(text, Side::both));
   if (!bound[1].is_text()) raise("TypeError", "strip arg must be None or str");
+  interpreter.budget().step(bound[1].bytes().size());
   return Value::text(strip(text, Side::both, &bound[1].bytes()));
 }
 
@@ -52,7 +54,9 @@ Value replace_filter(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("replace", arguments, {"s", "old", "new", "count"}, 3);
   const int64_t limit = bound.is_none(3) ? -1 : bound.integer(3, -1);
   const MarkedText old = str(bound[1]);
-  return Value::text(replace(str(bound[0]), old.text(), str(bound[2]), limit, interpreter.budget().limits().output_bytes));
+  const MarkedText text = str(bound[0]);
+  interpreter.budget().search(text.size(), old.size());
+  return Value::text(replace(text, old.text(), str(bound[2]), limit, interpreter.budget().limits().output_bytes));
 }
 
 Value center(Interpreter& interpreter, Arguments& arguments) {
@@ -130,10 +134,11 @@ Value truncate(Interpreter&, Arguments& arguments) {
   return Value::text(std::move(out));
 }
 
-Value wordcount(Interpreter&, Arguments& arguments) {
+Value wordcount(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("wordcount", arguments, {"s"}, 1);
   const MarkedText text = str(bound[0]);
   const std::string& bytes = text.text();
+  interpreter.budget().step(bytes.size() / 4);
   int64_t count = 0;
   bool inside = false;
   for (size_t at = 0; at < bytes.size(); at += character_at(bytes, at).length) {

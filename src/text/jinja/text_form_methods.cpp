@@ -26,9 +26,10 @@ MarkedText fold(const MarkedText& text) {
 
 /// True if the text is not empty and `is` holds for each of its characters.
 template <bool (*is)(char32_t)>
-Value all_are(Interpreter&, const Value& self, Arguments& arguments) {
+Value all_are(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("str method", arguments, {}, 0);
   const std::string& text = self.bytes();
+  interpreter.budget().step(text.size() / 4);
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
     if (!is(character.code)) return Value::boolean(false);
@@ -39,9 +40,10 @@ Value all_are(Interpreter&, const Value& self, Arguments& arguments) {
 
 /// islower and isupper: some cased character, and none of the other case.
 template <bool (*is)(char32_t)>
-Value all_cased_are(Interpreter&, const Value& self, Arguments& arguments) {
+Value all_cased_are(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("str method", arguments, {}, 0);
   const std::string& text = self.bytes();
+  interpreter.budget().step(text.size() / 4);
   bool found = false;
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
@@ -52,9 +54,10 @@ Value all_cased_are(Interpreter&, const Value& self, Arguments& arguments) {
   return Value::boolean(found);
 }
 
-Value istitle(Interpreter&, const Value& self, Arguments& arguments) {
+Value istitle(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("istitle", arguments, {}, 0);
   const std::string& text = self.bytes();
+  interpreter.budget().step(text.size() / 4);
   bool found = false;
   bool cased_before = false;
   for (size_t at = 0; at < text.size();) {

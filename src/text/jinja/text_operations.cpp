@@ -6,11 +6,14 @@
 #include "text/jinja/unicode.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lagoon::jinja {
 namespace {
 
 bool is_first_byte(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
+std::string reversed(std::string_view bytes) { return {bytes.rbegin(), bytes.rend()}; }
 
 size_t last_character_begin(std::string_view text, size_t end) {
   size_t at = end - 1;
@@ -60,6 +63,19 @@ size_t character_of_byte(const Text& text, size_t byte) {
   return static_cast<size_t>(std::count_if(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(byte), is_first_byte));
 }
 
+size_t find_bytes(std::string_view text, std::string_view needle, size_t from) {
+  if (from > text.size()) return std::string_view::npos;
+  if (needle.empty()) return from;
+  const void* found = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
+  return found == nullptr ? std::string_view::npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+size_t find_bytes_last(std::string_view text, std::string_view needle) {
+  if (needle.size() <= 16) return text.rfind(needle);
+  const size_t found = find_bytes(reversed(text), reversed(needle));
+  return found == std::string_view::npos ? found : text.size() - found - needle.size();
+}
+
 MarkedText character_of(const Text& text, size_t index) {
   const size_t begin = byte_of_character(text, index);
   return text.marked.slice(begin, character_at(text.marked.text(), begin).length);
@@ -102,10 +118,12 @@ MarkedText strip(const MarkedText& text, Side side, const std::string* set) {
   const std::string_view bytes = text.text();
   size_t begin = 0;
   size_t end = bytes.size();
+  std::vector<char32_t> dropped;
+  for (size_t at = 0; set != nullptr && at < set->size(); at += character_at(*set, at).length) dropped.push_back(character_at(*set, at).code);
+  std::sort(dropped.begin(), dropped.end());
   const auto drops = [&](size_t at) {
-    const Character character = character_at(bytes, at);
-    // A character is one whole sequence of bytes, so a match inside another character is not possible in valid UTF-8.
-    return set == nullptr ? is_space(character.code) : set->find(bytes.substr(at, character.length)) != std::string::npos;
+    const char32_t code = character_at(bytes, at).code;
+    return set == nullptr ? is_space(code) : std::binary_search(dropped.begin(), dropped.end(), code);
   };
   if (side != Side::right) {
     while (begin < end && drops(begin)) begin += character_at(bytes, begin).length;
@@ -121,7 +139,7 @@ std::vector<MarkedText> split(const MarkedText& text, std::string_view separator
   const std::string_view bytes = text.text();
   size_t begin = 0;
   while (limit < 0 || static_cast<int64_t>(out.size()) < limit) {
-    const size_t found = bytes.find(separator, begin);
+    const size_t found = find_bytes(bytes, separator, begin);
     if (found == std::string_view::npos) break;
     add_part(out, text.slice(begin, found - begin));
     begin = found + separator.size();
@@ -133,15 +151,16 @@ std::vector<MarkedText> split(const MarkedText& text, std::string_view separator
 std::vector<MarkedText> split_right(const MarkedText& text, std::string_view separator, int64_t limit) {
   std::vector<MarkedText> out;
   const std::string_view bytes = text.text();
-  size_t end = bytes.size();
+  const std::string backwards = reversed(bytes);
+  const std::string wanted = reversed(separator);
+  size_t at = 0;  // bytes from the end
   while (limit < 0 || static_cast<int64_t>(out.size()) < limit) {
-    if (end < separator.size()) break;
-    const size_t found = bytes.rfind(separator, end - separator.size());
+    const size_t found = find_bytes(backwards, wanted, at);
     if (found == std::string_view::npos) break;
-    add_part(out, text.slice(found + separator.size(), end - found - separator.size()));
-    end = found;
+    add_part(out, text.slice(bytes.size() - found, found - at));
+    at = found + separator.size();
   }
-  add_part(out, text.slice(0, end));
+  add_part(out, text.slice(0, bytes.size() - at));
   std::reverse(out.begin(), out.end());
   return out;
 }
@@ -204,7 +223,7 @@ MarkedText replace(const MarkedText& text, std::string_view old, const MarkedTex
   size_t begin = 0;  // what is not yet copied
   size_t at = 0;     // where the search goes on
   for (int64_t count = 0; limit < 0 || count < limit; ++count) {
-    const size_t found = bytes.find(old, at);
+    const size_t found = find_bytes(bytes, old, at);
     if (found == std::string_view::npos) break;
     out.append(text.slice(begin, found - begin));
     out.append(with);

@@ -19,6 +19,10 @@ size_t byte_of_character(const Text& text, size_t index);
 /// The number of characters before byte `byte`.
 size_t character_of_byte(const Text& text, size_t byte);
 
+/// The first place of `needle` from byte `from` on, or npos. Unlike std::string's own, never takes the product of the lengths.
+size_t find_bytes(std::string_view text, std::string_view needle, size_t from = 0);
+size_t find_bytes_last(std::string_view text, std::string_view needle);
+
 /// The character at `index`. @pre index < characters
 MarkedText character_of(const Text& text, size_t index);
 /// `count` characters from `first`, each `step` after the one before.

@@ -263,10 +263,12 @@ std::string encode_key(const Value& key) {
   if (key.is_real()) return encode_real(key.as_real());
   if (key.is_none()) return "0";
   if (key.is_tuple()) {
+    static const size_t most = RenderLimits{}.output_bytes;
     std::string out = "t";
     for (const Value& item : key.items()) {
       const std::string encoded = encode_key(item);
       out += fmt::format("{}:{}", encoded.size(), encoded);
+      if (out.size() > most) raise("LimitError", "a key of a mapping is longer than the limit of {} bytes", most);
     }
     return out;
   }

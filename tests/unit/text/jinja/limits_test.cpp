@@ -67,6 +67,103 @@ TEST(Limits, EndlessWorkRunsOutOfSteps) {
   EXPECT_EQ(outcome("{{ range(99999) | map('string') | map('upper') | list | length }}", limits), "LimitError");
 }
 
+/// Two equal values of 2 ** 60 elements each, in ns.a and ns.b, without a common part.
+std::string two_trees(const std::string& pair_of_a, const std::string& pair_of_b) {
+  return "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = " + pair_of_a + " %}{% set ns.b = " + pair_of_b +
+         " %}{% endfor %}";
+}
+
+TEST(Limits, ComparingSharedTreesRunsOutOfSteps) {
+  RenderLimits limits;
+  limits.steps = 1'000'000;
+  const std::string lists = two_trees("[ns.a, ns.a]", "[ns.b, ns.b]");
+  for (const std::string use :
+       {"ns.a == ns.b", "ns.a != ns.b", "ns.a < ns.b", "ns.a in [ns.b]", "ns.a is eq ns.b", "[ns.a, ns.b] | sort", "[ns.a, ns.b] | min",
+        "[ns.a, ns.b] | groupby(0) | list", "[ns.a].index(ns.b)", "[ns.a].count(ns.b)", "[ns.a] | select('in', [ns.b]) | list"}) {
+    EXPECT_EQ(outcome(lists + "{{ " + use + " }}", limits), "LimitError") << use;
+  }
+  EXPECT_EQ(outcome(lists + "{% for x in [ns.a, ns.b] %}{{ loop.changed(x) }}{% endfor %}", limits), "LimitError");
+  const std::string dicts = two_trees("{1: ns.a, 2: ns.a}", "{1: ns.b, 2: ns.b}");
+  EXPECT_EQ(outcome(dicts + "{{ ns.a == ns.b }}", limits), "LimitError");
+  EXPECT_EQ(outcome(dicts + "{{ ns.a.items() == ns.b.items() }}", limits), "LimitError");
+  const std::string tuples = two_trees("(ns.a, ns.a)", "(ns.b, ns.b)");
+  EXPECT_EQ(outcome(tuples + "{{ ns.a <= ns.b }}", limits), "LimitError");
+}
+
+TEST(Limits, HashingASharedTreeRunsOutOfSteps) {
+  RenderLimits limits;
+  limits.steps = 1'000'000;
+  const std::string tuples = "{% set ns = namespace(a=()) %}{% for i in range(60) %}{% set ns.a = (ns.a, ns.a) %}{% endfor %}";
+  for (const std::string use : {"{ns.a: 1}", "{}[ns.a]", "{}.get(ns.a)", "ns.a in {}", "{}.fromkeys([ns.a])", "[ns.a] | unique | list"}) {
+    EXPECT_EQ(outcome(tuples + "{{ " + use + " }}", limits), "LimitError") << use;
+  }
+}
+
+TEST(Limits, ComparingLongListsAgainAndAgainRunsOutOfSteps) {
+  RenderLimits limits;
+  limits.steps = 1'000'000;
+  const std::string lists = "{% set a = [1] * 100000 %}{% set b = [1] * 100000 %}";
+  for (const std::string use : {"a == b", "a < b", "2 in a", "a.index(1)"}) {
+    EXPECT_EQ(outcome(lists + "{% for i in range(1000) %}{% set x = " + use + " %}{% endfor %}", limits), "LimitError") << use;
+  }
+  EXPECT_EQ(outcome("{{ range(99999) == range(99999) }} {{ range(0, 9, 9) == range(0, 5, 7) }} {{ range(3) == range(0, 6, 2) }}", limits),
+            "True True False");
+}
+
+TEST(Limits, SearchingLongTextsAgainAndAgainRunsOutOfSteps) {
+  RenderLimits limits;
+  limits.steps = 200'000;
+  const std::string texts = "{% set s = 'a' * 2 ** 20 %}{% set t = 'a' * 2 ** 20 %}{% set u = '\u00e9' * 2 ** 19 %}";
+  for (const std::string use : {"'b' in s",
+                                "s == t",
+                                "s < t",
+                                "s in {}",
+                                "{}[s]",
+                                "s.find('b')",
+                                "s.rfind('b')",
+                                "s.count('b')",
+                                "s.startswith(t)",
+                                "s.endswith(t)",
+                                "s.removesuffix(t)",
+                                "s.removeprefix(t)",
+                                "s.replace('b', '')",
+                                "s | replace('b', '')",
+                                "s.split('b')",
+                                "s.rsplit('b')",
+                                "s.split()",
+                                "s.splitlines()",
+                                "s.partition('b')",
+                                "s.rpartition('b')",
+                                "s.strip('a')",
+                                "s | trim('a')",
+                                "s.isalpha()",
+                                "s.islower()",
+                                "s | wordcount",
+                                "u[1]",
+                                "u[1:2]",
+                                "u.find('a', 9)"}) {
+    EXPECT_EQ(outcome(texts + "{% for i in range(1000) %}{% set x = " + use + " %}{% endfor %}", limits), "LimitError") << use;
+  }
+}
+
+TEST(Limits, SearchingALongTextForALongTextTakesNoProduct) {
+  const std::string texts = "{% set s = 'a' * 2 ** 20 %}{% set t = 'b' ~ 'a' * 2 ** 19 %}{% set u = 'a' * 2 ** 19 ~ 'b' %}";
+  EXPECT_EQ(outcome(texts + "{{ t in s }} {{ u in s }} {{ s.find(u) }} {{ s.rfind(t) }} {{ s.count(u) }} {{ s.replace(u, 'c') == s }}"),
+            "False False -1 -1 0 True");
+  EXPECT_EQ(outcome(texts + "{{ s.split(u) | length }} {{ s.rsplit(t) | length }} {{ s.rpartition(t)[0] | length }} {{ s.strip(t) | length }}"),
+            "1 1 0 0");
+  EXPECT_EQ(outcome("{{ ('x-' * 20).rfind('-x-x-x-x-x-x-x-x-x-') }} {{ 'a--b---c'.rsplit('--', 1) }} {{ 'aaaaa'.rsplit('aa') }}"),
+            "21 ['a--b-', 'c'] ['a', '', '']");
+}
+
+TEST(Limits, NestedListsCompareAsBefore) {
+  EXPECT_EQ(outcome("{{ [[1, 2], [3]] < [[1, 2], [4]] }} {{ [[1], 9] < [[1, 0]] }} {{ [[1, 0]] > [[1], 9] }} {{ [(1, [2])] <= [(1, [2])] }} "
+                    "{{ [[], 1] < [[], 1, 0] }} {{ ['b', 1] > ['a', 2] }}"),
+            "True True True True True True");
+  EXPECT_EQ(outcome("{{ [[1], [2]] < [[1], (2,)] }}"), "TypeError");
+  EXPECT_EQ(outcome("{{ [1, none] < [1, 2] }}"), "TypeError");
+}
+
 TEST(Limits, NoTextGrowsPastTheLimit) {
   for (const std::string source :
        {"{{ 'a' * 10 ** 9 }}", "{{ 'a' * 10 ** 30 }}", "{{ 'a'.ljust(10 ** 9) }}", "{{ 'a' | center(10 ** 9) }}", "{{ 'a'.zfill(10 ** 9) }}",
