@@ -70,6 +70,15 @@ class SameBits : public testing::TestWithParam<Scenario> {
     ASSERT_EQ(std::memcmp(actual, expected_.data() + begin * vocabulary, bytes), 0) << what << ", seed " << GetParam().seed;
   }
 
+  /// Appends tokens [begin, begin + count) of the prompt and compares all their logits.
+  void append(Model& laguna, SequenceId sequence, int64_t begin, int64_t count) const {
+    const int64_t vocabulary = laguna.config().vocabulary;
+    std::vector<float> logits(static_cast<size_t>(count * vocabulary));
+    const TokenSpan span{sequence, std::span(prompt_).subspan(static_cast<size_t>(begin), static_cast<size_t>(count)), count};
+    laguna.forward(std::span(&span, 1), {logits.data(), count, vocabulary});
+    expect_rows(logits.data(), begin, count, "from " + std::to_string(begin));
+  }
+
   std::mt19937 random_{GetParam().seed};
   TemporaryFolder folder_;
   std::vector<int32_t> prompt_;
@@ -141,50 +150,33 @@ TEST_P(SameBits, WhateverTheScheduleOfManySequences) {
 TEST_P(SameBits, AfterACutThatTheRingAllows) {
   const auto subject = model(1, 64);
   Model& laguna = *subject->model;
-  const int64_t vocabulary = laguna.config().vocabulary;
   const SequenceId sequence = laguna.create_sequence();
-  std::vector<float> logits(static_cast<size_t>(64 * vocabulary));
-  const auto append = [&](int64_t begin, int64_t count) {
-    const TokenSpan span{sequence, std::span(prompt_).subspan(static_cast<size_t>(begin), static_cast<size_t>(count)), count};
-    laguna.forward(std::span(&span, 1), {logits.data(), count, vocabulary});
-    expect_rows(logits.data(), begin, count, "from " + std::to_string(begin));
-  };
-  append(0, 64);
-  append(64, 64);
-  append(128, 40);
+  append(laguna, sequence, 0, 64);
+  append(laguna, sequence, 64, 64);
+  append(laguna, sequence, 128, 40);
   ASSERT_TRUE(laguna.rewind(sequence, 150));
-  append(150, 20);
+  append(laguna, sequence, 150, 20);
   ASSERT_TRUE(laguna.rewind(sequence, 0));
-  append(0, 10);
+  append(laguna, sequence, 0, 10);
 }
 
 // A step that is stopped in the middle has written keys over old rows of the rings; nothing of that may show.
 TEST_P(SameBits, AfterAStepThatWasStopped) {
   const auto subject = model(1, 64);
   CpuModel& laguna = *subject->model;
-  const int64_t vocabulary = laguna.config().vocabulary;
   const SequenceId sequence = laguna.create_sequence();
-  std::vector<float> logits(static_cast<size_t>(64 * vocabulary));
-  const auto append = [&](int64_t begin, int64_t count) {
-    const TokenSpan span{sequence, std::span(prompt_).subspan(static_cast<size_t>(begin), static_cast<size_t>(count)), count};
-    laguna.forward(std::span(&span, 1), {logits.data(), count, vocabulary});
-  };
-  append(0, 64);
-  append(64, 20);
+  append(laguna, sequence, 0, 64);
+  append(laguna, sequence, 64, 20);
   int layers = 0;
   laguna.observe({.layer = [&] {
     if (++layers == 3) throw Error(ErrorKind::cancelled, "stopped");
   }});
-  EXPECT_THROW(append(84, 64), Error);
+  EXPECT_THROW(append(laguna, sequence, 84, 64), Error);
   laguna.observe({});
   ASSERT_EQ(laguna.length(sequence), 84);
 
-  append(84, 30);
-  expect_rows(logits.data(), 84, 30, "after the stop");
-  if (laguna.rewind(sequence, 60)) {
-    append(60, 40);
-    expect_rows(logits.data(), 60, 40, "after a cut");
-  }
+  append(laguna, sequence, 84, 30);
+  if (laguna.rewind(sequence, 60)) append(laguna, sequence, 60, 40);
 }
 
 }  // namespace
