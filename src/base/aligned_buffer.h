@@ -19,6 +19,8 @@ class AlignedBuffer {
 
  public:
   static constexpr size_t alignment = 64;
+  /// Large buffers begin on the border of a huge page, so that the system can back them with such pages.
+  static constexpr size_t huge_page = size_t{2} << 20;
 
   AlignedBuffer() = default;
 
@@ -43,7 +45,8 @@ class AlignedBuffer {
     size_t bytes = 0;
     void* data = nullptr;
     if (!__builtin_mul_overflow(count, sizeof(T), &bytes) && bytes <= PTRDIFF_MAX - alignment) {
-      data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+      void* place = nullptr;
+      if (posix_memalign(&place, bytes >= huge_page ? huge_page : alignment, bytes) == 0) data = place;
     }
     if (!data)
       fail(ErrorKind::io, "the system has no memory for a buffer of {} elements of {} bytes; close other programs or ask for less", count, sizeof(T));

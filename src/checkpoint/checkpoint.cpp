@@ -28,21 +28,31 @@ Json read_config(const Files& files, const std::filesystem::path& path, const st
 }  // namespace
 
 Checkpoint Checkpoint::open(const std::string& model, const CheckpointPlaces& places, const Files& files) {
-  Checkpoint checkpoint;
-  checkpoint.folder_ = find_model_folder(model, places);
-  const std::string where = printable(checkpoint.folder_.string(), 4096);
-  check_folder(checkpoint.folder_);
-
-  const std::filesystem::path path = checkpoint.folder_ / "config.json";
+  const std::filesystem::path folder = find_model_folder(model, places);
+  check_folder(folder);
+  const std::filesystem::path path = folder / "config.json";
   const std::string what = printable(path.string(), 4096);
   const Json document = read_config(files, path, what);
-  checkpoint.config_ = read_model_config(document, what);
+  // Before the headers: a foreign format names itself here best.
+  ModelConfig config = read_model_config(document, what);
   const QuantizationConfig quantization = QuantizationConfig::read(document, what);
+  return assemble(folder, std::move(config), quantization, open_weight_files(folder, files));
+}
 
-  WeightFiles weights = open_weight_files(checkpoint.folder_, files);
+Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, const Json& config, WeightFiles weights) {
+  const std::string what = printable((folder / "config.json").string(), 4096);
+  return assemble(folder, read_model_config(config, what), QuantizationConfig::read(config, what), std::move(weights));
+}
+
+Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, ModelConfig config, const QuantizationConfig& quantization,
+                                WeightFiles weights) {
+  const std::string where = printable(folder.string(), 4096);
   refuse_foreign_formats(weights.tensors, where);
-  AssembledWeights assembled = assemble_weights(checkpoint.config_, quantization, weights, where);
-  for (size_t layer = 0; layer < assembled.gates.size(); ++layer) checkpoint.config_.layers[layer].gate = assembled.gates[layer];
+  AssembledWeights assembled = assemble_weights(config, quantization, weights, where);
+  for (size_t layer = 0; layer < assembled.gates.size(); ++layer) config.layers[layer].gate = assembled.gates[layer];
+  Checkpoint checkpoint;
+  checkpoint.folder_ = folder;
+  checkpoint.config_ = std::move(config);
   checkpoint.embedding_ = std::move(assembled.embedding);
   checkpoint.final_norm_ = std::move(assembled.final_norm);
   checkpoint.head_ = std::move(assembled.head);

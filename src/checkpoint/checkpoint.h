@@ -3,6 +3,7 @@
 // spelling, fusing or sharding the publisher chose.
 #pragma once
 
+#include "base/json.h"
 #include "checkpoint/model_config.h"
 #include "kernels/weight_format.h"
 #include "machine/file.h"
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace lagoon {
+
+class QuantizationConfig;
+struct WeightFiles;
 
 /// Where bytes lie: in file `file` of Checkpoint::files(), from byte `offset` on.
 struct ByteRange {
@@ -65,6 +69,13 @@ class Checkpoint {
   /// @throws Error: invalid (nothing there; the sentence says where it was looked for), unsupported, corrupt, io
   static Checkpoint open(const std::string& model, const CheckpointPlaces& places, const Files& files);
 
+  /// The same from what is open already, for weights that stand in no folder.
+  /// @param folder   begins the sentence of an error, and is what folder() returns
+  /// @param config   config.json
+  /// @param weights  as open_weight_files() or read_weight_headers() return them
+  /// @throws Error: unsupported, corrupt
+  static Checkpoint assemble(const std::filesystem::path& folder, const Json& config, WeightFiles weights);
+
   const std::filesystem::path& folder() const { return folder_; }
   const ModelConfig& config() const { return config_; }
   const WeightSource& embedding() const { return embedding_; }    // [vocabulary][hidden]
@@ -79,6 +90,8 @@ class Checkpoint {
   uint64_t weight_bytes() const { return weight_bytes_; }
 
  private:
+  static Checkpoint assemble(const std::filesystem::path& folder, ModelConfig config, const QuantizationConfig& quantization, WeightFiles weights);
+
   std::filesystem::path folder_;
   ModelConfig config_;
   WeightSource embedding_, final_norm_, head_;

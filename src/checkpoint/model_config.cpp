@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "checkpoint/config_reader.h"
 #include "checkpoint/rope_config.h"
-#include "kernels/rows.h"
+#include "kernels/attention_block.h"
 
 #include <algorithm>
 #include <array>

@@ -7,39 +7,44 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstring>
 #include <unordered_set>
 
 namespace lagoon {
-namespace {
 
 uint64_t bytes_of(const TensorDeclaration& tensor) {
   const int64_t bits = checked_multiply<int64_t>(checked_element_count(tensor.shape, tensor.name), bits_of(tensor.type), tensor.name);
   return static_cast<uint64_t>(bits / 8);
 }
 
-std::string header_text(const std::vector<TensorDeclaration>& tensors) {
-  std::string text = "{";
+std::string safetensors_header(const std::vector<TensorDeclaration>& tensors, const std::map<std::string, std::string>& metadata) {
+  std::string text(sizeof(uint64_t), '\0');
+  text += "{";
+  std::string_view comma;
+  if (!metadata.empty()) {
+    text += "\"__metadata__\":" + Json(metadata).dump();
+    comma = ",";
+  }
   std::unordered_set<std::string_view> names;
   uint64_t offset = 0;
   for (const TensorDeclaration& tensor : tensors) {
     require(names.insert(tensor.name).second && tensor.name != "__metadata__" && is_valid_utf8(tensor.name),
             "a tensor to write has no name of its own");
     const uint64_t end = checked_add<uint64_t>(offset, bytes_of(tensor), tensor.name);
-    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", text.size() > 1 ? "," : "", Json(tensor.name).dump(),
+    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", comma, Json(tensor.name).dump(),
                         name_of(tensor.type), fmt::join(tensor.shape, ","), offset, end);
+    comma = ",";
     offset = end;
   }
   text += "}";
   text.append((8 - text.size() % 8) % 8, ' ');
+  const uint64_t length = text.size() - sizeof(uint64_t);
+  std::memcpy(text.data(), &length, sizeof(length));
   return text;
 }
 
-}  // namespace
-
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, const std::vector<TensorDeclaration>& tensors) : writer_(path) {
-  const std::string header = header_text(tensors);
-  const uint64_t length = header.size();
-  writer_.write(std::as_bytes(std::span(&length, 1)));
+  const std::string header = safetensors_header(tensors);
   writer_.write(std::as_bytes(std::span(header)));
   for (const TensorDeclaration& tensor : tensors) left_ += bytes_of(tensor);
 }

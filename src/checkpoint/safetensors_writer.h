@@ -5,7 +5,9 @@
 #include "machine/file.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +20,15 @@ struct TensorDeclaration {
   StoredType type = StoredType::f32;
   std::vector<int64_t> shape;
 };
+
+/// What stands before the data of a file with these tensors in this order: the length and the JSON, padded with spaces so that
+/// the data begin at a multiple of 8 bytes.
+/// @param metadata  of "__metadata__"; none is written if it is empty
+/// @throws Error(bug) if a name stands twice
+std::string safetensors_header(const std::vector<TensorDeclaration>& tensors, const std::map<std::string, std::string>& metadata = {});
+
+/// Bytes of the tensor's elements. @throws Error(corrupt) if the shape leaves the range of sizes
+uint64_t bytes_of(const TensorDeclaration& tensor);
 
 /// Writes tensors whose shapes are known before their numbers, such as logits that come step by step.
 class SafetensorsWriter {

@@ -183,29 +183,35 @@ void check_against_index(const WeightFiles& opened, const WeightMap& map, const 
 }
 
 WeightFiles open_files(const std::filesystem::path& folder, const std::vector<std::string>& names, const Files& files) {
-  WeightFiles opened;
-  for (const std::string& name : names) {
-    opened.files.push_back(files.open(folder / name));
-    SafetensorsHeader header = read_safetensors_header(*opened.files.back());
-    for (TensorHeader& tensor : header.tensors) {
-      tensor.file = static_cast<int>(opened.files.size()) - 1;
-      opened.tensors.push_back(std::move(tensor));
-    }
-  }
-  if (names.size() == 1) return opened;
-  std::unordered_map<std::string_view, int> owners;
-  owners.reserve(opened.tensors.size());
-  for (const TensorHeader& tensor : opened.tensors) {
-    const auto [at, added] = owners.emplace(tensor.name, tensor.file);
-    if (!added) {
-      fail(ErrorKind::corrupt, "{}: tensor `{}` is in `{}` and in `{}`; leave the files of one checkpoint only", shown(folder),
-           printable(tensor.name), printable(names[static_cast<size_t>(at->second)]), printable(names[static_cast<size_t>(tensor.file)]));
-    }
-  }
-  return opened;
+  std::vector<std::unique_ptr<ReadableFile>> opened;
+  for (const std::string& name : names) opened.push_back(files.open(folder / name));
+  return read_weight_headers(std::move(opened), folder);
 }
 
 }  // namespace
+
+WeightFiles read_weight_headers(std::vector<std::unique_ptr<ReadableFile>> files, const std::filesystem::path& folder) {
+  WeightFiles read;
+  for (const auto& file : files) {
+    SafetensorsHeader header = read_safetensors_header(*file);
+    for (TensorHeader& tensor : header.tensors) {
+      tensor.file = static_cast<int>(&file - files.data());
+      read.tensors.push_back(std::move(tensor));
+    }
+  }
+  read.files = std::move(files);
+  if (read.files.size() == 1) return read;
+  std::unordered_map<std::string_view, int> owners;
+  owners.reserve(read.tensors.size());
+  for (const TensorHeader& tensor : read.tensors) {
+    const auto [at, added] = owners.emplace(tensor.name, tensor.file);
+    if (added) continue;
+    const auto name_of_file = [&](int file) { return printable(read.files[static_cast<size_t>(file)]->path().filename().string()); };
+    fail(ErrorKind::corrupt, "{}: tensor `{}` is in `{}` and in `{}`; leave the files of one checkpoint only", shown(folder), printable(tensor.name),
+         name_of_file(at->second), name_of_file(tensor.file));
+  }
+  return read;
+}
 
 void check_folder(const std::filesystem::path& folder) {
   const std::set<std::string> names = list_folder(folder);

@@ -24,6 +24,11 @@ struct WeightFiles {
 /// @throws Error(unsupported) naming the format; Error(invalid) if there are no weights or no config.json; Error(io)
 void check_folder(const std::filesystem::path& folder);
 
+/// The headers of files that are open already, in this order.
+/// @param folder  begins the sentence of an error
+/// @throws Error(corrupt) for a tensor in two files, and as read_safetensors_header
+WeightFiles read_weight_headers(std::vector<std::unique_ptr<ReadableFile>> files, const std::filesystem::path& folder);
+
 /// Opens the files and reads their headers. @pre check_folder passed
 /// @throws Error(corrupt) for missing shards, an index and headers that differ, a tensor in two files, and as read_safetensors_header
 WeightFiles open_weight_files(const std::filesystem::path& folder, const Files& files);

@@ -23,6 +23,7 @@ struct Command {
 Command declare_generate(CLI::App& program);
 Command declare_logits(CLI::App& program);
 Command declare_render(CLI::App& program);
+Command declare_synth(CLI::App& program);
 Command declare_tokenize(CLI::App& program);
 
 }  // namespace lagoon

@@ -48,15 +48,15 @@ CpuModelOptions options_of(const RunnerFlags& flags, const ModelConfig& config, 
 
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
   parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
-  parser.add_option("--kernels", flags.kernels, "kernel set: auto, scalar")->capture_default_str();
+  parser.add_option("--kernels", flags.kernels, "kernel set: auto, avx512-vnni, avx512, avx2 or scalar")->capture_default_str();
   parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
   parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")->transform(whole_number<int64_t>())->capture_default_str();
 }
 
 void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options) {
-  const uint64_t weights = checkpoint.weight_bytes();
+  const uint64_t weights = CpuModel::weight_bytes(checkpoint);
   const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context);
-  const uint64_t workspace = CpuModel::step_bytes(checkpoint.config(), options) + runtime_bytes;
+  const uint64_t workspace = CpuModel::step_bytes(checkpoint, options) + runtime_bytes;
   const uint64_t need = weights + cache + workspace;
   const AvailableMemory memory = read_available_memory();
   const std::optional<uint64_t> usable = memory.usable();

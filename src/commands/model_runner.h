@@ -15,7 +15,7 @@ namespace lagoon {
 
 struct RunnerFlags {
   int64_t context = 0;  // tokens; 0: not given
-  int64_t chunk = 256;  // most tokens of one step
+  int64_t chunk = 512;  // most tokens of one step
   int threads = 0;      // 0: as many cores as this process may use
   std::string kernels = "auto";
   std::string precision = "default";

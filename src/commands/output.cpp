@@ -19,6 +19,13 @@ int64_t milliseconds_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// As exact as a guess deserves: "45 s", "12 min", "3.5 h".
+std::string format_duration(double seconds) {
+  if (seconds < 90.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
 }  // namespace
 
 void write_output(std::string_view text) { check_output(std::fwrite(text.data(), 1, text.size(), stdout) == text.size()); }
@@ -57,7 +64,7 @@ void ProgressLine::update(uint64_t done, uint64_t total) {
   visible_ = true;
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double left = static_cast<double>(now - start_) / 1000.0 * (1.0 / (share > 0 ? share : 1.0) - 1.0);
-  write_error(fmt::format("\r\x1b[K{} {:.0f} %, {:.0f} s left", what_, share * 100.0, left));
+  write_error(fmt::format("\r\x1b[K{} {:.0f} %, {} left", what_, share * 100.0, format_duration(left)));
 }
 
 }  // namespace lagoon

@@ -23,7 +23,7 @@ void write_error(std::string_view text);
 /// All of standard input. @throws Error(io), Error(invalid) beyond `limit` bytes
 std::string read_input(uint64_t limit);
 
-/// One line on standard error that is overwritten while work goes on: "reading weights 45 % ...". Shows nothing before two
+/// One line on standard error that is overwritten while work goes on: "reading weights 45 %, 2 min left". Shows nothing before two
 /// seconds have passed, and nothing at all unless `shown`.
 class ProgressLine {
  public:

@@ -38,7 +38,8 @@ int parse_and_run(int count, char** arguments) {
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
-  const std::vector<Command> commands = {declare_generate(program), declare_logits(program), declare_render(program), declare_tokenize(program)};
+  const std::vector<Command> commands = {declare_generate(program), declare_logits(program), declare_render(program),
+                                         declare_synth(program), declare_tokenize(program)};
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& error) {

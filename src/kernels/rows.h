@@ -1,4 +1,4 @@
-// rows.h: what kernels work on: a weight matrix in memory, and the token rows that are multiplied with it.
+// rows.h: what kernels work on: a weight matrix in tiles, and the token rows that are multiplied with it.
 #pragma once
 
 #include "kernels/weight_format.h"
@@ -8,22 +8,22 @@
 
 namespace lagoon {
 
-/// A matrix as the checkpoint stores it: y[row] = sum over k of w[row][k] * x[k].
-/// Plain: values [rows][columns]. Affine: values are codes, a little-endian bit stream for each row (columns * bits / 32
-/// words), w = scale * code + bias with scales and biases [rows][columns / group]; scales may be negative.
+/// A matrix in memory: y[row] = sum over k of w[row][k] * x[k]. Its rows stand in tiles of 16 (tile_layout.h); tile t begins
+/// at tiles + t * tile_stride, so that the tiles of two matrices can alternate. Rows beyond `rows` in the last tile are zero.
+/// Affine: w = scale * code + bias for each group of columns; scales may be negative.
 struct WeightMatrix {
   WeightFormat format;
   int64_t rows = 0;
   int64_t columns = 0;
-  const std::byte* values = nullptr;
-  const std::byte* scales = nullptr;
-  const std::byte* biases = nullptr;
+  const std::byte* tiles = nullptr;
+  int64_t tile_stride = 0;  // bytes
 
   bool affine() const { return format.kind == WeightFormat::Kind::affine; }
+  const std::byte* tile(int64_t at) const { return tiles + at * tile_stride; }
 };
 
-/// Rows [begin, end) of a weight matrix: what one thread computes.
-struct RowRange {
+/// Tiles [begin, end) of a weight matrix: what one thread computes.
+struct TileRange {
   int64_t begin = 0;
   int64_t end = 0;
 };
@@ -42,22 +42,36 @@ struct FloatRows {
   const float* row(int64_t at) const { return data + at * stride; }
 };
 
-/// Activations in 16-bit block fixed point: x[k] ~ scale[k / group] * q[k], q = 256 * high + low, |q| <= 32512.
+/// Activations in 16-bit block fixed point: x[k] ~ scale[k / group] * q[k], |q| <= 32512. How the columns of a row follow each
+/// other in q is the kernel set's own affair: what to_fixed_row wrote, multiply of the same set reads.
 struct FixedRows {
-  const int8_t* high = nullptr;  // [rows][columns]
-  const int8_t* low = nullptr;   // [rows][columns]
+  const int16_t* q = nullptr;    // [rows][columns]
   const float* scale = nullptr;  // [rows][columns / group]
   const float* sum = nullptr;    // [rows][columns / group]: scale * sum of q over the group
   int64_t columns = 0;
   int group = 0;
 };
 
-/// Where FixedRows are written.
-struct FixedRowsTarget {
-  int8_t* high = nullptr;
-  int8_t* low = nullptr;
-  float* scale = nullptr;
-  float* sum = nullptr;
+/// Where one row of FixedRows is written.
+struct FixedRowTarget {
+  int16_t* q = nullptr;    // [columns]
+  float* scale = nullptr;  // [columns / group]
+  float* sum = nullptr;    // [columns / group]
+};
+
+/// The widths of groups that formats know.
+constexpr int group_widths[3] = {32, 64, 128};
+constexpr int group_index(int group) { return group == 32 ? 0 : group == 64 ? 1 : 2; }
+
+/// Token rows in the forms that products take: as floats, and in fixed point for the group widths that are wanted. A product
+/// with an affine matrix uses the fixed form of the matrix's group where there is one, else the floats.
+struct InputRows {
+  FloatRows floats;
+  FixedRows fixed[3];  // by group_index; q is null where the form is not given
+
+  bool has_fixed(const WeightFormat& format) const {
+    return format.kind == WeightFormat::Kind::affine && fixed[group_index(format.group)].q != nullptr;
+  }
 };
 
 /// Results: [rows][...], rows `stride` apart; element [i][r] is row i of the selection times row r of the matrix.
@@ -65,28 +79,6 @@ struct OutputRows {
   float* data = nullptr;
   int64_t stride = 0;
   float* row(int64_t at) const { return data + at * stride; }
-};
-
-/// Keys and values of one KV head at neighbouring positions of one block. [count][head_dim] each.
-struct KeyValueBlock {
-  const std::byte* keys = nullptr;
-  const std::byte* values = nullptr;
-  ElementType element = ElementType::bf16;  // bf16, or f32 in oracle precision
-  int count = 0;                            // 1 to attention_block
-};
-
-/// Positions are cut into blocks of this many at absolute borders; each block's softmax is computed by itself and merged
-/// in ascending order, so that the result does not depend on how the work was split.
-constexpr int attention_block = 128;
-
-/// Kernels keep a head's vector on the stack. Every published model has heads of 128.
-constexpr int largest_head_dim = 512;
-
-/// Softmax-weighted values before the final division, of `heads` query heads.
-struct AttentionPartial {
-  float* maximum = nullptr;  // [heads] largest score so far, -infinity at first
-  float* sum = nullptr;      // [heads] sum of e^(score - maximum)
-  float* values = nullptr;   // [heads][head_dim] sum of e^(score - maximum) * value
 };
 
 }  // namespace lagoon

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "checkpoint/model_config.h"
-#include "laguna/compute.h"
+#include "laguna/projection.h"
 #include "laguna/router.h"
 #include "machine/memory_budget.h"
 
@@ -10,30 +10,40 @@
 
 namespace lagoon {
 
+/// What the buffers depend on, beside the model's shape.
+struct StepShape {
+  int64_t rows = 1;                        // most token rows of one step
+  int64_t context = 1;                     // most positions of a sequence
+  bool groups[3] = {false, false, false};  // group widths of the affine matrices (group_index); none in oracle precision
+};
+
 struct Activations {
-  /// @param rows  most token rows of one step
-  Activations(const ModelConfig& config, int64_t rows, MemoryBudget& budget);
+  Activations(const ModelConfig& config, const StepShape& shape, MemoryBudget& budget);
 
   /// Bytes that the constructor claims.
-  static uint64_t bytes(const ModelConfig& config, int64_t rows);
+  static uint64_t bytes(const ModelConfig& config, const StepShape& shape);
 
-  int64_t rows;
+  int64_t rows = 0;
+  int64_t span_slots = 0;  // rows of span_attended: at least `rows`, at least the spans of a full context
 
-  ClaimedBuffer<float> residual;   // [rows][hidden]
-  ClaimedBuffer<float> normed;     // [rows][hidden]
-  ClaimedBuffer<float> branch;     // [rows][hidden]: what attention or the MLP adds to the residual
-  ClaimedBuffer<float> shared;     // [rows][hidden]: the shared expert's part
-  ClaimedBuffer<float> query;      // [rows][heads][head_dim]
-  ClaimedBuffer<float> attended;   // [rows][heads][head_dim]
-  ClaimedBuffer<float> gate;       // [rows][heads] or [rows][heads][head_dim]
-  ClaimedBuffer<float> key;        // [rows][kv_heads][head_dim]
-  ClaimedBuffer<float> value;      // [rows][kv_heads][head_dim]
-  ClaimedBuffer<float> maximum;    // [rows][heads]: of the scores seen so far
-  ClaimedBuffer<float> sum;        // [rows][heads]: of e^(score - maximum)
-  ClaimedBuffer<float> cosine[2];  // [rows][pairs], by AttentionKind
-  ClaimedBuffer<float> sine[2];    // [rows][pairs]
-  ClaimedBuffer<float> mlp_gate;   // [rows or rows * k][width], the widest MLP
-  ClaimedBuffer<float> mlp_up;     // as mlp_gate
+  ClaimedBuffer<float> residual;       // [rows][hidden]
+  ClaimedBuffer<float> normed;         // [rows][hidden]
+  ClaimedBuffer<float> branch;         // [rows][hidden]: what attention or the MLP adds to the residual
+  ClaimedBuffer<float> shared;         // [rows][hidden]: the shared expert's part
+  ClaimedBuffer<float> query;          // [rows][heads][head_dim]
+  ClaimedBuffer<float> attended;       // [rows][heads][head_dim]
+  ClaimedBuffer<float> maximum;        // [rows][heads]: of the scores seen so far
+  ClaimedBuffer<float> sum;            // [rows][heads]: of e^(score - maximum)
+  ClaimedBuffer<float> span_attended;  // [span_slots][heads][head_dim]: of one span
+  ClaimedBuffer<float> span_maximum;   // [span_slots][heads]
+  ClaimedBuffer<float> span_sum;       // [span_slots][heads]
+  ClaimedBuffer<float> gate;           // [rows][heads] or [rows][heads][head_dim]
+  ClaimedBuffer<float> key;            // [rows][kv_heads][head_dim]
+  ClaimedBuffer<float> value;          // [rows][kv_heads][head_dim]
+  ClaimedBuffer<float> cosine[2];      // [rows][pairs], by AttentionKind
+  ClaimedBuffer<float> sine[2];        // [rows][pairs]
+  ClaimedBuffer<float> lifted;         // [rows][dense width] or [rows * k][expert width]: silu(gate) * up
+  ClaimedBuffer<float> shared_lifted;  // [rows][shared width]
 
   // Routed experts. A pair is one (row, expert); pairs are numbered by expert, then row.
   ClaimedBuffer<float> scores;          // [rows][experts]
@@ -44,7 +54,15 @@ struct Activations {
   ClaimedBuffer<int32_t> experts_used;  // [experts]: ids with at least one pair, ascending
   ClaimedBuffer<float> pair_output;     // [rows * k][hidden]
 
-  FixedScratch fixed;
+  FixedForms hidden_forms;  // of inputs [rows][hidden]
+  FixedForms wide_forms;    // of attended, of a dense MLP's inner rows, of shared_lifted
+  FixedForms pair_forms;    // of the pairs' inner rows
+
+ private:
+  Activations() = default;
+  /// Calls each(buffer, elements) for every buffer: the one place that knows their sizes.
+  template <typename Each>
+  void for_each_buffer(const ModelConfig& config, const StepShape& shape, Each&& each);
 };
 
 }  // namespace lagoon

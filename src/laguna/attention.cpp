@@ -1,91 +1,212 @@
+// attention.cpp: softmax attention in an order that depends on positions alone (kernels/attention_block.h): blocks merge into
+// their span, spans into the whole. Who computes which span, and beside which rows, changes nothing.
 #include "laguna/attention.h"
 
 #include "laguna/window.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <vector>
 
 namespace lagoon {
+namespace {
 
-void normalize_heads(MatrixView<float> heads, std::span<const float> weight, float epsilon, const Compute& compute) {
-  const auto head_dim = static_cast<int64_t>(weight.size());
-  compute.pool.run(heads.rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      for (float* head = heads.row(row); head < heads.row(row) + heads.columns; head += head_dim) {
-        compute.kernels.rms_norm(head, weight.data(), head_dim, epsilon, head);
-      }
-    }
-  });
+/// Neighbouring rows that look at a block while it is in the cache.
+constexpr int64_t rows_of_a_tile = 16;
+
+/// Fewer tasks than this for each thread, and long contexts are cut into spans that threads share.
+constexpr int64_t tasks_per_thread = 3;
+
+/// Query heads that share a KV head, and where their results go.
+struct Heads {
+  explicit Heads(const AttentionLayer& l)
+      : count(l.shape.query_heads / l.config.kv_heads),
+        head_dim(l.config.head_dim),
+        score_scale(1.0f / std::sqrt(static_cast<float>(l.config.head_dim))) {}
+  int count;
+  int head_dim;
+  float score_scale;
+};
+
+AttentionPartial whole_partial(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_head) {
+  const int64_t first = int64_t{kv_head} * heads.count;
+  const int64_t at = row * l.shape.query_heads + first;
+  return {l.room.maximum.data() + at, l.room.sum.data() + at, l.attended.row(row) + first * heads.head_dim};
 }
 
-void rotate_heads(MatrixView<float> heads, int head_dim, MatrixView<const float> cosine, MatrixView<const float> sine, const Compute& compute) {
-  compute.pool.run(heads.rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      for (float* head = heads.row(row); head < heads.row(row) + heads.columns; head += head_dim) {
-        compute.kernels.rotate(head, cosine.row(row), sine.row(row), cosine.columns);
-      }
-    }
-  });
+AttentionPartial span_partial(const AttentionLayer& l, const Heads& heads, int64_t slot, int kv_head) {
+  const int64_t at = slot * l.shape.query_heads + int64_t{kv_head} * heads.count;
+  return {l.room.span_maximum.data() + at, l.room.span_sum.data() + at, l.room.span_attended.data() + at * heads.head_dim};
 }
 
-void append_keys_values(const Step& step, int layer, MatrixView<const float> key, MatrixView<const float> value, int head_dim,
-                        const Compute& compute) {
-  const auto write = [&](const KvCache& cache, const float* from, std::byte* to) {
-    if (cache.element() == ElementType::f32) {
-      std::memcpy(to, from, static_cast<size_t>(head_dim) * sizeof(float));
-    } else {
-      compute.kernels.to_bfloat16(from, to, head_dim);
+void clear(const Heads& heads, const AttentionPartial& partial) {
+  std::fill_n(partial.maximum, heads.count, -std::numeric_limits<float>::infinity());
+  std::fill_n(partial.sum, heads.count, 0.0f);
+  std::fill_n(partial.values, int64_t{heads.count} * heads.head_dim, 0.0f);
+}
+
+KeyRange visible(const AttentionLayer& l, int64_t row) {
+  return visible_keys(l.shape.attention, l.config.sliding_window, l.step.rows[static_cast<size_t>(row)].position);
+}
+
+/// The part of `range` in piece `index` of pieces of `width`.
+KeyRange part_of(const KeyRange& range, int64_t index, int64_t width) {
+  return {std::max(range.begin, index * width), std::min(range.end, (index + 1) * width)};
+}
+
+void attend_block_of(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_head, const KeyRange& keys, const AttentionPartial& partial,
+                     const Compute& compute) {
+  const float* queries = l.query.row(row) + int64_t{kv_head} * heads.count * heads.head_dim;
+  const KeyValueBlock block = l.step.rows[static_cast<size_t>(row)].cache->block(l.layer, kv_head, keys.begin, keys.end);
+  compute.kernels.attend_block(queries, heads.count, heads.head_dim, heads.score_scale, block, partial);
+}
+
+/// Divides, and multiplies with the gate.
+void finish(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_head, const Compute& compute) {
+  const AttentionPartial whole = whole_partial(l, heads, row, kv_head);
+  compute.kernels.finish_attention(whole, heads.count, heads.head_dim, whole.values);
+  const int64_t first = int64_t{kv_head} * heads.count;
+  if (l.shape.gate == GateKind::per_element) {
+    compute.kernels.gate_elements(l.gate.row(row) + first * heads.head_dim, whole.values, int64_t{heads.count} * heads.head_dim);
+    return;
+  }
+  for (int head = 0; head < heads.count; ++head) {
+    compute.kernels.gate_head(l.gate.row(row)[first + head], whole.values + int64_t{head} * heads.head_dim, heads.head_dim);
+  }
+}
+
+/// Rows [begin, end) of one sequence and one KV head, block after block, so that a block serves all rows while it is near.
+void attend_tile(const AttentionLayer& l, const Heads& heads, int64_t begin, int64_t end, int kv_head, const Compute& compute) {
+  KeyRange all = visible(l, begin);
+  all.end = visible(l, end - 1).end;
+  for (int64_t row = begin; row < end; ++row) {
+    clear(heads, whole_partial(l, heads, row, kv_head));
+    clear(heads, span_partial(l, heads, row, kv_head));
+  }
+  for (int64_t block = all.begin / attention_block; block * attention_block < all.end; ++block) {
+    for (int64_t row = begin; row < end; ++row) {
+      const KeyRange keys = part_of(visible(l, row), block, attention_block);
+      if (keys.begin >= keys.end) continue;
+      const AttentionPartial span = span_partial(l, heads, row, kv_head);
+      attend_block_of(l, heads, row, kv_head, keys, span, compute);
+      const bool span_ends = keys.end == visible(l, row).end || keys.end % attention_span == 0;
+      if (!span_ends) continue;
+      compute.kernels.merge_attention(span, heads.count, heads.head_dim, whole_partial(l, heads, row, kv_head));
+      clear(heads, span);
     }
-  };
-  compute.pool.run(static_cast<int64_t>(step.rows.size()), 1, [&](int64_t begin, int64_t end) {
+  }
+  for (int64_t row = begin; row < end; ++row) finish(l, heads, row, kv_head, compute);
+}
+
+/// Stretches of neighbouring rows of one sequence, rows_of_a_tile at most.
+std::vector<KeyRange> row_tiles(const Step& step) {
+  std::vector<KeyRange> tiles;
+  const auto rows = static_cast<int64_t>(step.rows.size());
+  for (int64_t begin = 0; begin < rows;) {
+    int64_t end = begin + 1;
+    while (end < rows && end - begin < rows_of_a_tile && step.rows[static_cast<size_t>(end)].cache == step.rows[static_cast<size_t>(begin)].cache)
+      ++end;
+    tiles.push_back({begin, end});
+    begin = end;
+  }
+  return tiles;
+}
+
+/// One span of one row, and the slot where its result waits.
+struct SpanTask {
+  int64_t row;
+  int64_t span;
+};
+
+/// Few rows with long contexts: spans are shared out, then merged in order. False, and nothing is done, where they do not fit
+/// the slots or there is enough to do for all threads without.
+bool attend_by_spans(const AttentionLayer& l, const Heads& heads, const Compute& compute) {
+  const auto rows = static_cast<int64_t>(l.step.rows.size());
+  if (rows * l.config.kv_heads >= tasks_per_thread * compute.pool.threads() * rows_of_a_tile) return false;
+  std::vector<SpanTask> tasks;
+  std::vector<int64_t> first(static_cast<size_t>(rows) + 1);  // slot of each row's first span
+  for (int64_t row = 0; row < rows; ++row) {
+    first[static_cast<size_t>(row)] = static_cast<int64_t>(tasks.size());
+    const KeyRange keys = visible(l, row);
+    for (int64_t span = keys.begin / attention_span; span * attention_span < keys.end; ++span) tasks.push_back({row, span});
+  }
+  first.back() = static_cast<int64_t>(tasks.size());
+  if (first.back() > l.room.span_slots) return false;
+
+  compute.pool.run(first.back() * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
-      const StepRow& row = step.rows[static_cast<size_t>(at)];
-      for (int64_t column = 0; column < key.columns; column += head_dim) {
-        const auto head = static_cast<int>(column / head_dim);
-        write(*row.cache, key.row(at) + column, row.cache->key(layer, head, row.position));
-        write(*row.cache, value.row(at) + column, row.cache->value(layer, head, row.position));
-      }
+      const int64_t slot = at / l.config.kv_heads;
+      const int kv_head = static_cast<int>(at % l.config.kv_heads);
+      const SpanTask& task = tasks[static_cast<size_t>(slot)];
+      const AttentionPartial partial = span_partial(l, heads, slot, kv_head);
+      clear(heads, partial);
+      const KeyRange span = part_of(visible(l, task.row), task.span, attention_span);
+      for (int64_t block = span.begin / attention_block; block * attention_block < span.end; ++block)
+        attend_block_of(l, heads, task.row, kv_head, part_of(span, block, attention_block), partial, compute);
     }
   });
+  compute.pool.run(rows * l.config.kv_heads, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t row = at / l.config.kv_heads;
+      const int kv_head = static_cast<int>(at % l.config.kv_heads);
+      const AttentionPartial whole = whole_partial(l, heads, row, kv_head);
+      clear(heads, whole);
+      for (int64_t slot = first[static_cast<size_t>(row)]; slot < first[static_cast<size_t>(row) + 1]; ++slot)
+        compute.kernels.merge_attention(span_partial(l, heads, slot, kv_head), heads.count, heads.head_dim, whole);
+      finish(l, heads, row, kv_head, compute);
+    }
+  });
+  return true;
 }
 
-void attend(const ModelConfig& config, const Step& step, int layer, MatrixView<const float> query, MatrixView<float> maximum, MatrixView<float> sum,
-            MatrixView<float> out, const Compute& compute) {
-  const LayerConfig& shape = config.layers[static_cast<size_t>(layer)];
-  const int heads = shape.query_heads / config.kv_heads;  // query heads of one KV head
-  const float score_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
-  const auto attend_one = [&](int64_t at, int kv_head) {
-    const StepRow& row = step.rows[static_cast<size_t>(at)];
-    const int64_t first_head = int64_t{kv_head} * heads;
-    const AttentionPartial partial = {
-        .maximum = maximum.row(at) + first_head, .sum = sum.row(at) + first_head, .values = out.row(at) + first_head * config.head_dim};
-    std::fill_n(partial.maximum, heads, -std::numeric_limits<float>::infinity());
-    std::fill_n(partial.sum, heads, 0.0f);
-    std::fill_n(partial.values, int64_t{heads} * config.head_dim, 0.0f);
-    const KeyRange visible = visible_keys(shape.attention, config.sliding_window, row.position);
-    for (int64_t begin = visible.begin; begin < visible.end;) {
-      const int64_t end = std::min(visible.end, (begin / attention_block + 1) * attention_block);
-      compute.kernels.attend_block(query.row(at) + first_head * config.head_dim, heads, config.head_dim, score_scale,
-                                   row.cache->block(layer, kv_head, begin, end), partial);
-      begin = end;
+/// Each sequence's visible positions once, and two products for each query head and key.
+void count_work(const AttentionLayer& l, StepWork& work) {
+  const auto rows = static_cast<int64_t>(l.step.rows.size());
+  for (int64_t row = 0; row < rows; ++row) {
+    const KeyRange keys = visible(l, row);
+    work.float_multiply_adds += 2.0 * static_cast<double>(keys.end - keys.begin) * static_cast<double>(l.query.columns);
+    const bool last_of_sequence = row + 1 == rows || l.step.rows[static_cast<size_t>(row) + 1].cache != l.step.rows[static_cast<size_t>(row)].cache;
+    if (!last_of_sequence) continue;
+    const auto element = static_cast<int64_t>(bytes_of(l.step.rows[static_cast<size_t>(row)].cache->element()));
+    work.key_value_bytes += static_cast<uint64_t>((keys.end - keys.begin) * 2 * l.key.columns * element);
+  }
+}
+
+}  // namespace
+
+void place_heads(const AttentionLayer& l, const LayerWeights& weights, const Compute& compute) {
+  const int head_dim = l.config.head_dim;
+  const auto kind = static_cast<size_t>(l.shape.attention);
+  const int64_t pairs = l.config.rotary(l.shape.attention).dimensions / 2;
+  const auto place = [&](float* heads, int64_t columns, const std::vector<float>& norm, int64_t row) {
+    for (float* head = heads; head < heads + columns; head += head_dim) {
+      compute.kernels.rms_norm(head, norm.data(), head_dim, l.config.rms_epsilon, head);  // before rotary
+      compute.kernels.rotate(head, l.room.cosine[kind].data() + row * pairs, l.room.sine[kind].data() + row * pairs, pairs);
     }
-    compute.kernels.finish_attention(partial, heads, config.head_dim, partial.values);
   };
-  compute.pool.run(static_cast<int64_t>(step.rows.size()) * config.kv_heads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) attend_one(task / config.kv_heads, static_cast<int>(task % config.kv_heads));
+  compute.pool.run(static_cast<int64_t>(l.step.rows.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      place(l.query.row(row), l.query.columns, weights.query_norm, row);
+      place(l.key.row(row), l.key.columns, weights.key_norm, row);
+      const StepRow& at = l.step.rows[static_cast<size_t>(row)];
+      for (int kv_head = 0; kv_head < l.config.kv_heads; ++kv_head) {
+        const int64_t column = int64_t{kv_head} * head_dim;
+        at.cache->store(l.layer, kv_head, at.position, l.key.row(row) + column, l.value.row(row) + column);
+      }
+    }
   });
 }
 
-void gate_softplus(MatrixView<const float> gate, GateKind kind, int head_dim, MatrixView<float> out, const Compute& compute) {
-  compute.pool.run(out.rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      if (kind == GateKind::per_element) {
-        compute.kernels.gate_elements(gate.row(row), out.row(row), out.columns);
-        continue;
-      }
-      for (int64_t head = 0; head < gate.columns; ++head) compute.kernels.gate_head(gate.row(row)[head], out.row(row) + head * head_dim, head_dim);
+void attend(const AttentionLayer& l, const Compute& compute) {
+  count_work(l, compute.work);
+  const Heads heads(l);
+  if (attend_by_spans(l, heads, compute)) return;
+  const std::vector<KeyRange> tiles = row_tiles(l.step);
+  compute.pool.run(static_cast<int64_t>(tiles.size()) * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const KeyRange& rows = tiles[static_cast<size_t>(at / l.config.kv_heads)];
+      attend_tile(l, heads, rows.begin, rows.end, static_cast<int>(at % l.config.kv_heads), compute);
     }
   });
 }

@@ -10,19 +10,43 @@ namespace {
 
 ElementType kv_element(Precision precision) { return precision == Precision::oracle ? ElementType::f32 : ElementType::bf16; }
 
+void add_group(const WeightSource& source, StepShape& shape) {
+  if (source.format.kind == WeightFormat::Kind::affine) shape.groups[group_index(source.format.group)] = true;
+}
+
+void add_groups(const MlpSource& source, StepShape& shape) {
+  for (const WeightSource* part : {&source.gate, &source.up, &source.down}) add_group(*part, shape);
+}
+
+int64_t context_of(const ModelConfig& config, const CpuModelOptions& options) { return options.context > 0 ? options.context : config.max_context; }
+
+StepShape step_shape(const Checkpoint& checkpoint, const CpuModelOptions& options) {
+  StepShape shape = {.rows = options.step_rows, .context = context_of(checkpoint.config(), options)};
+  if (options.precision == Precision::oracle) return shape;
+  add_group(checkpoint.head(), shape);
+  for (int at = 0; at < checkpoint.config().layer_count(); ++at) {
+    const LayerSource& layer = checkpoint.layer(at);
+    for (const WeightSource* part : {&layer.query, &layer.key, &layer.value, &layer.gate, &layer.output, &layer.router}) add_group(*part, shape);
+    add_groups(layer.mlp, shape);
+    add_groups(layer.shared_expert, shape);
+    for (const MlpSource& expert : layer.experts) add_groups(expert, shape);
+  }
+  return shape;
+}
+
 }  // namespace
 
 CpuModel::CpuModel(const Checkpoint& checkpoint, const CpuModelOptions& options, MemoryBudget& budget, const LoadProgress& progress)
     : config_(checkpoint.config()),
       precision_(options.precision),
-      context_(options.context > 0 ? options.context : config_.max_context),
+      context_(context_of(config_, options)),
       budget_(budget),
       kernels_(options.kernels ? *options.kernels : *runnable_kernel_sets(detect_cpu_features()).front()),
       pool_(options.threads),
-      weights_(ModelWeights::load(checkpoint, budget, progress)),
+      weights_(ModelWeights::load(checkpoint, budget, pool_, progress)),
       experts_(weights_),
       rotary_{Rotary(config_.full_rotary), Rotary(config_.sliding_rotary)},
-      activations_(config_, options.step_rows, budget) {}
+      activations_(config_, step_shape(checkpoint, options), budget) {}
 
 KvCache& CpuModel::cache(SequenceId sequence) const {
   const auto found = caches_.find(sequence);
@@ -87,8 +111,14 @@ Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> log
 void CpuModel::forward(std::span<const TokenSpan> batch, MatrixView<float> logits) {
   const Step step = make_step(batch, logits);
   for (const TokenSpan& span : batch) cache(span.sequence).reserve(static_cast<int64_t>(span.tokens.size()));
-  const Compute compute{kernels_, pool_, precision_, activations_.fixed};
+  const WorkerPool::PinnedCaller pinned(pool_);
+  work_ = {};
+  const Compute compute{kernels_, pool_, precision_, work_, profile_};
   lagoon::forward({config_, weights_, experts_, rotary_}, step, activations_, logits, compute, observer_);
+}
+
+uint64_t CpuModel::step_bytes(const Checkpoint& checkpoint, const CpuModelOptions& options) {
+  return Activations::bytes(checkpoint.config(), step_shape(checkpoint, options));
 }
 
 uint64_t CpuModel::sequence_bytes(const ModelConfig& config, const CpuModelOptions& options, int64_t length) {

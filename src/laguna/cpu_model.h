@@ -12,7 +12,7 @@ namespace lagoon {
 
 struct CpuModelOptions {
   Precision precision = Precision::standard;
-  int64_t step_rows = 256;             // most tokens of one step (the prefill chunk)
+  int64_t step_rows = 512;             // most tokens of one step (the prefill chunk)
   int64_t context = 0;                 // most positions of a sequence; 0: the checkpoint's max_position_embeddings
   int threads = 1;                     // the caller's included
   const KernelSet* kernels = nullptr;  // nullptr: the best of this machine
@@ -36,9 +36,22 @@ class CpuModel final : public Model {
   /// Every later step is shown to `observer`.
   void observe(StepObserver observer) { observer_ = std::move(observer); }
 
-  /// Bytes that a sequence of `length` tokens keeps, and those of the buffers of a step.
+  /// What the last step had to do at least.
+  const StepWork& last_work() const { return work_; }
+
+  /// Every later step adds its seconds to `profile`; null ends that.
+  void profile(StepProfile* profile) { profile_ = profile; }
+
+  /// Seconds that steps have spent in waiting for threads, all together; contained in the parts of a profile.
+  double seconds_waited() const { return pool_.seconds_waited(); }
+
+  const KernelSet& kernels() const { return kernels_; }
+  int threads() const { return pool_.threads(); }
+
+  /// Bytes of the weights in memory, of a sequence of `length` tokens, and of the buffers of a step.
+  static uint64_t weight_bytes(const Checkpoint& checkpoint) { return ModelWeights::bytes(checkpoint); }
   static uint64_t sequence_bytes(const ModelConfig& config, const CpuModelOptions& options, int64_t length);
-  static uint64_t step_bytes(const ModelConfig& config, const CpuModelOptions& options) { return Activations::bytes(config, options.step_rows); }
+  static uint64_t step_bytes(const Checkpoint& checkpoint, const CpuModelOptions& options);
 
  private:
   KvCache& cache(SequenceId sequence) const;
@@ -57,6 +70,8 @@ class CpuModel final : public Model {
   int64_t next_sequence_ = 0;
   std::map<SequenceId, std::unique_ptr<KvCache>> caches_;
   StepObserver observer_;
+  StepWork work_;
+  StepProfile* profile_ = nullptr;
 };
 
 }  // namespace lagoon

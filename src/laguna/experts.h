@@ -1,4 +1,4 @@
-// experts.h: the routed experts of a layer.
+// experts.h: the MLPs of a layer: a dense one, or the routed experts and the shared one.
 #pragma once
 
 #include "base/matrix_view.h"
@@ -8,14 +8,17 @@
 
 namespace lagoon {
 
+/// out = down(silu(gate(x)) * up(x)).
+void dense_mlp(MatrixView<const float> x, const MlpWeights& weights, Activations& activations, MatrixView<float> out, const Compute& compute);
+
 /// Scores every expert for every row and chooses; fills activations.routes, the pairs by expert, and experts_used.
-/// @param normed [rows][hidden]
+/// @param input  rows of the normed residual
 /// @return the ids in experts_used
 std::span<const int32_t> route(const ModelConfig& config, const LayerWeights& weights, MatrixView<const float> normed, Activations& activations,
                                const Compute& compute);
 
-/// out[row] = routed_scale * sum over its experts, in ascending id, of weight * expert(normed[row]).
+/// out[row] = routed_scale * (sum over its experts, in ascending id, of weight * expert(normed[row])) + shared expert(normed[row]).
 void mix_experts(const ModelConfig& config, MatrixView<const float> normed, std::span<const int32_t> used, const ExpertStore::Lease& experts,
-                 Activations& activations, MatrixView<float> out, const Compute& compute);
+                 const MlpWeights& shared_expert, Activations& activations, MatrixView<float> out, const Compute& compute);
 
 }  // namespace lagoon

@@ -2,6 +2,7 @@
 // A row depends on its own prefix only (docs/architecture.md, rule 2). Buffers and their shapes: activations.h.
 #include "laguna/forward.h"
 
+#include "kernels/tile_layout.h"
 #include "laguna/attention.h"
 #include "laguna/experts.h"
 #include "laguna/projection.h"
@@ -9,18 +10,26 @@
 namespace lagoon {
 namespace {
 
+/// Rows that are worth a thread's while where a row is one pass over [hidden].
+constexpr int64_t rows_at_once = 4;
+
 void embed(const WeightMatrix& embedding, const Step& step, MatrixView<float> residual, const Compute& compute) {
-  for (int64_t row = 0; row < residual.rows; ++row) compute.kernels.read_row(embedding, step.rows[static_cast<size_t>(row)].token, residual.row(row));
+  compute.pool.run(residual.rows, rows_at_once, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) compute.kernels.read_row(embedding, step.rows[static_cast<size_t>(row)].token, residual.row(row));
+  });
+  compute.work.weight_bytes += static_cast<uint64_t>(residual.rows * tile_bytes(embedding.format, embedding.columns) / tile_rows);
 }
 
 void rms_norm_rows(MatrixView<const float> x, std::span<const float> weight, float epsilon, MatrixView<float> y, const Compute& compute) {
-  compute.pool.run(x.rows, 1, [&](int64_t begin, int64_t end) {
+  compute.pool.run(x.rows, rows_at_once, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) compute.kernels.rms_norm(x.row(row), weight.data(), x.columns, epsilon, y.row(row));
   });
 }
 
 void add_rows(MatrixView<const float> x, MatrixView<float> y, const Compute& compute) {
-  for (int64_t row = 0; row < x.rows; ++row) compute.kernels.add(x.row(row), y.row(row), x.columns);
+  compute.pool.run(x.rows, rows_at_once, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) compute.kernels.add(x.row(row), y.row(row), x.columns);
+  });
 }
 
 /// The views of a step on the buffers of its activations; the shapes of attention differ by layer.
@@ -49,29 +58,34 @@ void attention(const LagunaModel& model, const Step& step, int layer, const View
   const ModelConfig& config = model.config;
   const LayerConfig& shape = config.layers[static_cast<size_t>(layer)];
   const LayerWeights& weights = model.weights.layers[static_cast<size_t>(layer)];
-  const auto kind = static_cast<size_t>(shape.attention);
-  const int64_t width = int64_t{shape.query_heads} * config.head_dim;
-  const MatrixView<float> normed = views.hidden(a.normed);
-  const MatrixView<float> query = views.of(a.query, width);
-  const MatrixView<float> attended = views.of(a.attended, width);
-  const MatrixView<float> key = views.of(a.key, config.kv_width());
-  const MatrixView<float> value = views.of(a.value, config.kv_width());
-  const MatrixView<float> gate = views.of(a.gate, weights.gate.rows);
-  const MatrixView<float> cosine = views.of(a.cosine[kind], model.rotary[kind].pairs());
-  const MatrixView<float> sine = views.of(a.sine[kind], model.rotary[kind].pairs());
-
-  project(normed, weights.query, query, compute);
-  project(normed, weights.key, key, compute);
-  project(normed, weights.value, value, compute);
-  project(normed, weights.gate, gate, compute);
-  normalize_heads(query, weights.query_norm, config.rms_epsilon, compute);  // before rotary
-  normalize_heads(key, weights.key_norm, config.rms_epsilon, compute);
-  rotate_heads(query, config.head_dim, cosine, sine, compute);
-  rotate_heads(key, config.head_dim, cosine, sine, compute);
-  append_keys_values(step, layer, key, value, config.head_dim, compute);
-  attend(config, step, layer, query, views.of(a.maximum, shape.query_heads), views.of(a.sum, shape.query_heads), attended, compute);
-  gate_softplus(gate, shape.gate, config.head_dim, attended, compute);  // before the output projection
-  project(attended, weights.output, views.hidden(a.branch), compute);
+  const AttentionLayer heads{.config = config,
+                             .shape = shape,
+                             .step = step,
+                             .layer = layer,
+                             .query = views.of(a.query, weights.query.rows),
+                             .key = views.of(a.key, weights.key.rows),
+                             .value = views.of(a.value, weights.value.rows),
+                             .gate = views.of(a.gate, weights.gate.rows),
+                             .attended = views.of(a.attended, weights.query.rows),
+                             .room = a};
+  {
+    const PartTimer timer(compute.profile, StepPart::dense);
+    const InputRows normed =
+        prepare_input(views.hidden(a.normed), {&weights.query, &weights.key, &weights.value, &weights.gate}, a.hidden_forms, compute);
+    const RowSelection all = {nullptr, views.rows};
+    const Product products[] = {{&normed, &weights.query, nullptr, all, {heads.query.data, heads.query.stride}},
+                                {&normed, &weights.key, nullptr, all, {heads.key.data, heads.key.stride}},
+                                {&normed, &weights.value, nullptr, all, {heads.value.data, heads.value.stride}},
+                                {&normed, &weights.gate, nullptr, all, {heads.gate.data, heads.gate.stride}}};
+    run_products(products, compute);
+  }
+  {
+    const PartTimer timer(compute.profile, StepPart::attention);
+    place_heads(heads, weights, compute);
+    attend(heads, compute);
+  }
+  const PartTimer timer(compute.profile, StepPart::dense);
+  project(heads.attended, weights.output, views.hidden(a.branch), a.wide_forms, compute);
 }
 
 /// branch = the layer's MLP, or its routed experts plus the shared one, of normed.
@@ -82,16 +96,32 @@ void feed_forward(const LagunaModel& model, int layer, const Views& views, const
   const MatrixView<float> normed = views.hidden(a.normed);
   const MatrixView<float> branch = views.hidden(a.branch);
   if (config.layers[static_cast<size_t>(layer)].dense) {
-    mlp(normed, weights.mlp, views.of(a.mlp_gate, config.dense_width), views.of(a.mlp_up, config.dense_width), branch, compute);
+    const PartTimer timer(compute.profile, StepPart::dense);
+    dense_mlp(normed, weights.mlp, a, branch, compute);
     return;
   }
-  const std::span<const int32_t> used = route(config, weights, normed, a, compute);
+  std::span<const int32_t> used;
+  {
+    const PartTimer timer(compute.profile, StepPart::router);
+    used = route(config, weights, normed, a, compute);
+  }
   if (observer.routes) observer.routes(layer, {a.routes.data(), static_cast<size_t>(views.rows * config.experts_per_token)});
+  const PartTimer timer(compute.profile, StepPart::experts);
   const ExpertStore::Lease experts = model.experts.acquire(layer, used);
-  mix_experts(config, normed, used, experts, a, branch, compute);
-  const MatrixView<float> shared = views.hidden(a.shared);  // neither gated nor scaled
-  mlp(normed, weights.shared_expert, views.of(a.mlp_gate, config.shared_width), views.of(a.mlp_up, config.shared_width), shared, compute);
-  add_rows(shared, branch, compute);
+  mix_experts(config, normed, used, experts, weights.shared_expert, a, branch, compute);
+}
+
+/// logits of the rows asked for.
+void head(const LagunaModel& model, const Step& step, const Views& views, MatrixView<float> logits, const Compute& compute,
+          const StepObserver& observer) {
+  const ModelConfig& config = model.config;
+  const MatrixView<float> asked(views.a.normed.data(), static_cast<int64_t>(step.logit_rows.size()), config.hidden);
+  for (int64_t at = 0; at < asked.rows; ++at) {
+    const float* residual = views.hidden(views.a.residual).row(step.logit_rows[static_cast<size_t>(at)]);
+    compute.kernels.rms_norm(residual, model.weights.final_norm.data(), config.hidden, config.rms_epsilon, asked.row(at));
+  }
+  if (observer.residual) observer.residual(config.layer_count() + 1, asked);
+  project(asked, model.weights.head, logits, views.a.hidden_forms, compute);
 }
 
 }  // namespace
@@ -104,8 +134,11 @@ void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixV
   const MatrixView<float> normed = views.hidden(a.normed);
   const MatrixView<float> branch = views.hidden(a.branch);
 
-  embed(model.weights.embedding, step, residual, compute);
-  fill_angles(model, step, a);
+  {
+    const PartTimer timer(compute.profile, StepPart::other);
+    embed(model.weights.embedding, step, residual, compute);
+    fill_angles(model, step, a);
+  }
   if (observer.residual) observer.residual(0, residual);
   for (int layer = 0; layer < config.layer_count(); ++layer) {
     if (observer.layer) observer.layer();
@@ -118,14 +151,8 @@ void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixV
     add_rows(branch, residual, compute);
     if (observer.residual) observer.residual(layer + 1, residual);
   }
-
-  const MatrixView<float> asked(a.normed.data(), static_cast<int64_t>(step.logit_rows.size()), config.hidden);
-  for (int64_t at = 0; at < asked.rows; ++at) {
-    compute.kernels.rms_norm(residual.row(step.logit_rows[static_cast<size_t>(at)]), model.weights.final_norm.data(), config.hidden,
-                             config.rms_epsilon, asked.row(at));
-  }
-  if (observer.residual) observer.residual(config.layer_count() + 1, asked);
-  project(asked, model.weights.head, logits, compute);
+  const PartTimer timer(compute.profile, StepPart::head);
+  head(model, step, views, logits, compute, observer);
   for (const StepRow& row : step.rows) row.cache->advance(1);
 }
 

@@ -25,7 +25,14 @@ KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType eleme
 }
 
 uint64_t KvCache::page_bytes(const ModelConfig& config, ElementType element) {
-  return uint64_t{2} * static_cast<uint64_t>(config.kv_width()) * attention_block * static_cast<uint64_t>(bytes_of(element));
+  const int64_t elements = key_block_elements(config.head_dim) + value_block_elements(config.head_dim);
+  return static_cast<uint64_t>(config.kv_heads * elements * bytes_of(element));
+}
+
+size_t KvCache::keys_at(int kv_head) const { return static_cast<size_t>(kv_head * key_block_elements(head_dim_) * bytes_of(element_)); }
+
+size_t KvCache::values_at(int kv_head) const {
+  return keys_at(kv_heads_) + static_cast<size_t>(kv_head * value_block_elements(head_dim_) * bytes_of(element_));
 }
 
 std::shared_ptr<KvCache::Page> KvCache::new_page(AttentionKind kind) const {
@@ -58,17 +65,11 @@ void KvCache::reserve(int64_t rows) {
   furthest_ = std::max(furthest_, length_ + rows);
 }
 
-std::byte* KvCache::slot(int layer, int64_t position, size_t row_of_page) {
-  Layer& cache = layers_[static_cast<size_t>(layer)];
-  return cache.pages[page_at(cache, position)]->data() + row_of_page * row_bytes();
-}
-
-std::byte* KvCache::key(int layer, int kv_head, int64_t position) {
-  return slot(layer, position, static_cast<size_t>(kv_head) * attention_block + static_cast<size_t>(position % attention_block));
-}
-
-std::byte* KvCache::value(int layer, int kv_head, int64_t position) {
-  return slot(layer, position, static_cast<size_t>(kv_heads_ + kv_head) * attention_block + static_cast<size_t>(position % attention_block));
+void KvCache::store(int layer, int kv_head, int64_t position, const float* key, const float* value) {
+  const Layer& cache = layers_[static_cast<size_t>(layer)];
+  std::byte* page = cache.pages[page_at(cache, position)]->data();
+  const int place = static_cast<int>(position % attention_block);
+  store_key_value(key, value, head_dim_, place, element_, page + keys_at(kv_head), page + values_at(kv_head));
 }
 
 void KvCache::advance(int64_t rows) { length_ += rows; }
@@ -76,13 +77,12 @@ void KvCache::advance(int64_t rows) { length_ += rows; }
 KeyValueBlock KvCache::block(int layer, int kv_head, int64_t begin, int64_t end) const {
   const Layer& cache = layers_[static_cast<size_t>(layer)];
   const std::byte* page = cache.pages[page_at(cache, begin)]->data();
-  const auto row = static_cast<size_t>(begin % attention_block);
-  return {
-      .keys = page + (static_cast<size_t>(kv_head) * attention_block + row) * row_bytes(),
-      .values = page + (static_cast<size_t>(kv_heads_ + kv_head) * attention_block + row) * row_bytes(),
-      .element = element_,
-      .count = static_cast<int>(end - begin),
-  };
+  const int place = static_cast<int>(begin % attention_block);
+  return {.keys = page + keys_at(kv_head),
+          .values = page + values_at(kv_head),
+          .element = element_,
+          .begin = place,
+          .end = place + static_cast<int>(end - begin)};
 }
 
 bool KvCache::can_rewind(int64_t position) const {

@@ -1,13 +1,13 @@
 // kv_cache.h: keys and values of one sequence. Every layer keeps pages of `attention_block` positions; a full layer's list
 // of pages grows with the sequence, a sliding layer's is a ring of ring_rows() rows, whatever the context.
 //
-// A page of one layer: keys [kv_heads][attention_block][head_dim], then values likewise; bf16, or f32 in oracle precision.
-// Position p lies in page p / attention_block (modulo the ring), row p % attention_block.
+// A page of one layer: the keys of each KV head, then the values of each, laid out as kernels/attention_block.h says; bf16, or
+// f32 in oracle precision. Position p lies in page p / attention_block (modulo the ring), place p % attention_block.
 // Pages are shared between forks and copied when one of them writes.
 #pragma once
 
 #include "checkpoint/model_config.h"
-#include "kernels/rows.h"
+#include "kernels/attention_block.h"
 #include "machine/memory_budget.h"
 
 #include <cstdint>
@@ -31,9 +31,8 @@ class KvCache {
   /// @throws Error(over_budget), Error(io); the cache then reads as before
   void reserve(int64_t rows);
 
-  /// Where the key and the value of (layer, kv head, position) are written. @pre reserve() covered the position
-  std::byte* key(int layer, int kv_head, int64_t position);
-  std::byte* value(int layer, int kv_head, int64_t position);
+  /// Writes the key and the value [head_dim] of (layer, kv head, position). @pre reserve() covered the position
+  void store(int layer, int kv_head, int64_t position, const float* key, const float* value);
 
   /// Counts the rows written as filled.
   void advance(int64_t rows);
@@ -64,8 +63,8 @@ class KvCache {
 
   std::shared_ptr<Page> new_page(AttentionKind kind) const;
   size_t page_at(const Layer& layer, int64_t position) const;
-  std::byte* slot(int layer, int64_t position, size_t row_of_page);
-  size_t row_bytes() const { return static_cast<size_t>(head_dim_) * static_cast<size_t>(bytes_of(element_)); }
+  size_t keys_at(int kv_head) const;    // bytes from the start of a page
+  size_t values_at(int kv_head) const;  // bytes from the start of a page
 
   MemoryBudget* budget_;
   ElementType element_;

@@ -1,87 +1,124 @@
 #include "laguna/projection.h"
 
+#include "kernels/tile_layout.h"
+
 #include <algorithm>
+#include <vector>
 
 namespace lagoon {
 namespace {
 
-/// Matrix rows of one task: a multiple of 16, small enough that every thread gets several.
-int64_t strip_rows(int64_t rows, int threads) {
-  const int64_t tasks = int64_t{4} * threads;
-  const int64_t wanted = (rows + tasks - 1) / tasks;
-  return std::max<int64_t>(16, (wanted + 15) / 16 * 16);
+/// A unit of work is so many bytes of weights for one token: less, and handing it out costs as much as doing it.
+constexpr int64_t unit_bytes = 32 << 10;
+
+/// Kernels for many tokens take two tiles at a time, those for one token four.
+constexpr int64_t tiles_at_once = 4;
+
+/// The work of a product with many tokens grows with their number; its bytes count once, like those of this many tokens.
+constexpr int64_t tokens_of_a_read = 4;
+
+/// A stretch of units of one product: units [begin, end) of the whole list are `tiles` tiles each.
+struct UnitRange {
+  const Product* product = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t tiles = 0;
+};
+
+int64_t bytes_per_tile(const Product& product) {
+  const int64_t bytes = tile_bytes(product.weights->format, product.weights->columns);
+  return product.up ? bytes + tile_bytes(product.up->format, product.up->columns) : bytes;
 }
 
-bool takes_fixed(const WeightMatrix& weights, const Compute& compute) { return compute.precision == Precision::standard && weights.affine(); }
+std::vector<UnitRange> share_out(std::span<const Product> products) {
+  std::vector<UnitRange> ranges;
+  ranges.reserve(products.size());
+  for (const Product& product : products) {
+    if (product.rows.count > 0) ranges.push_back({.product = &product});
+  }
+  // Units of many tokens are the longest: they come first, so that the end is shared out finely.
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [](const UnitRange& a, const UnitRange& b) { return a.product->rows.count > b.product->rows.count; });
+  int64_t units = 0;
+  for (UnitRange& range : ranges) {
+    const int64_t weight = std::max<int64_t>(1, range.product->rows.count / tokens_of_a_read);
+    range.tiles = std::max<int64_t>(1, unit_bytes / (bytes_per_tile(*range.product) * weight * tiles_at_once)) * tiles_at_once;
+    range.begin = units;
+    units += (tile_count(range.product->weights->rows) + range.tiles - 1) / range.tiles;
+    range.end = units;
+  }
+  return ranges;
+}
 
-/// All rows of x in the fixed-point form for groups of this width.
-FixedRows to_fixed(MatrixView<const float> x, int group, const Compute& compute) {
-  const int64_t groups = x.columns / group;
-  compute.pool.run(x.rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      compute.kernels.to_fixed_row(x.row(row), x.columns, group,
-                                   {.high = compute.fixed.high.data() + row * x.columns,
-                                    .low = compute.fixed.low.data() + row * x.columns,
-                                    .scale = compute.fixed.scale.data() + row * groups,
-                                    .sum = compute.fixed.sum.data() + row * groups});
-    }
-  });
-  return {.high = compute.fixed.high.data(),
-          .low = compute.fixed.low.data(),
-          .scale = compute.fixed.scale.data(),
-          .sum = compute.fixed.sum.data(),
-          .columns = x.columns,
-          .group = group};
+void run_tiles(const Product& product, TileRange tiles, const KernelSet& kernels) {
+  if (product.up) {
+    multiply_gate_up(kernels, *product.weights, *product.up, tiles, *product.x, product.rows, product.y);
+  } else {
+    multiply(kernels, *product.weights, tiles, *product.x, product.rows, product.y);
+  }
+}
+
+/// Units [begin, end): each product's part of them in one call.
+void run_units(const std::vector<UnitRange>& ranges, int64_t begin, int64_t end, const KernelSet& kernels) {
+  auto range = std::upper_bound(ranges.begin(), ranges.end(), begin, [](int64_t unit, const UnitRange& r) { return unit < r.end; });
+  for (; range != ranges.end() && range->begin < end; ++range) {
+    const int64_t first = std::max(begin, range->begin) - range->begin;
+    const int64_t last = std::min(end, range->end) - range->begin;
+    const int64_t tiles = tile_count(range->product->weights->rows);
+    run_tiles(*range->product, {first * range->tiles, std::min(tiles, last * range->tiles)}, kernels);
+  }
+}
+
+void count_work(std::span<const Product> products, StepWork& work) {
+  for (const Product& product : products) {
+    if (product.rows.count == 0) continue;
+    work.weight_bytes += static_cast<uint64_t>(tile_count(product.weights->rows) * bytes_per_tile(product));
+    const double each = static_cast<double>(product.weights->rows) * static_cast<double>(product.weights->columns) *
+                        static_cast<double>(product.rows.count) * (product.up ? 2.0 : 1.0);
+    (product.x->has_fixed(product.weights->format) ? work.fixed_multiply_adds : work.float_multiply_adds) += each;
+  }
 }
 
 }  // namespace
 
-void project_groups(MatrixView<const float> x, std::span<const GroupedProduct> products, const Compute& compute) {
-  FixedRows fixed;
-  for (size_t first = 0; first < products.size();) {
-    // A stretch of products that read x in the same form.
-    const bool as_fixed = takes_fixed(*products[first].weights, compute);
-    const int group = products[first].weights->format.group;
-    size_t last = first + 1;
-    while (last < products.size() && takes_fixed(*products[last].weights, compute) == as_fixed &&
-           (!as_fixed || products[last].weights->format.group == group)) {
-      ++last;
-    }
-    if (as_fixed) fixed = to_fixed(x, group, compute);
-
-    const std::span<const GroupedProduct> stretch = products.subspan(first, last - first);
-    const int64_t matrix_rows = stretch.front().weights->rows;  // the experts of a layer have one shape
-    const int64_t strip = strip_rows(matrix_rows * static_cast<int64_t>(stretch.size()), compute.pool.threads());
-    const int64_t strips = (matrix_rows + strip - 1) / strip;
-    compute.pool.run(strips * static_cast<int64_t>(stretch.size()), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const GroupedProduct& product = stretch[static_cast<size_t>(task / strips)];
-        const int64_t row = task % strips * strip;
-        const RowRange range = {row, std::min(matrix_rows, row + strip)};
-        if (as_fixed) {
-          compute.kernels.multiply_fixed(*product.weights, range, fixed, product.rows, product.y);
-        } else {
-          compute.kernels.multiply_float(*product.weights, range, {x.data, x.stride}, product.rows, product.y);
-        }
+InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, const Compute& compute) {
+  InputRows input;
+  input.floats = {x.data, x.stride};
+  if (compute.precision == Precision::oracle) return input;
+  for (const WeightMatrix* matrix : matrices) {
+    if (!matrix->affine() || input.has_fixed(matrix->format)) continue;
+    const int group = matrix->format.group;
+    const int at = group_index(group);
+    const int64_t groups = x.columns / group;
+    int16_t* q = room.q[at].data();
+    float* scale = room.scale[at].data();
+    float* sum = room.sum[at].data();
+    const int64_t rows_at_once = std::max<int64_t>(1, unit_bytes / x.columns);
+    compute.pool.run(x.rows, rows_at_once, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        compute.kernels.to_fixed_row(x.row(row), x.columns, group, {q + row * x.columns, scale + row * groups, sum + row * groups});
       }
     });
-    first = last;
+    input.fixed[at] = {.q = q, .scale = scale, .sum = sum, .columns = x.columns, .group = group};
   }
+  return input;
 }
 
-void project(MatrixView<const float> x, const WeightMatrix& weights, MatrixView<float> y, const Compute& compute) {
-  const GroupedProduct product = {.weights = &weights, .rows = {nullptr, x.rows}, .y = {y.data, y.stride}};
-  project_groups(x, std::span(&product, 1), compute);
+InputRows prepare_input(MatrixView<const float> x, std::initializer_list<const WeightMatrix*> matrices, FixedForms& room, const Compute& compute) {
+  return prepare_input(x, std::span<const WeightMatrix* const>(matrices.begin(), matrices.size()), room, compute);
 }
 
-void mlp(MatrixView<const float> x, const MlpWeights& weights, MatrixView<float> gate, MatrixView<float> up, MatrixView<float> y,
-         const Compute& compute) {
-  project(x, weights.gate, gate, compute);
-  project(x, weights.up, up, compute);
-  compute.pool.run(gate.rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) compute.kernels.silu_multiply(gate.row(row), up.row(row), gate.columns);
-  });
-  project(gate, weights.down, y, compute);
+void run_products(std::span<const Product> products, const Compute& compute) {
+  count_work(products, compute.work);
+  const std::vector<UnitRange> ranges = share_out(products);
+  if (ranges.empty()) return;
+  compute.pool.run(ranges.back().end, 1, [&](int64_t begin, int64_t end) { run_units(ranges, begin, end, compute.kernels); });
+}
+
+void project(MatrixView<const float> x, const WeightMatrix& weights, MatrixView<float> y, FixedForms& room, const Compute& compute) {
+  const InputRows input = prepare_input(x, {&weights}, room, compute);
+  const Product product = {.x = &input, .weights = &weights, .rows = {nullptr, x.rows}, .y = {y.data, y.stride}};
+  run_products(std::span(&product, 1), compute);
 }
 
 }  // namespace lagoon

@@ -5,25 +5,35 @@
 #include "laguna/compute.h"
 #include "laguna/weights.h"
 
+#include <initializer_list>
 #include <span>
 
 namespace lagoon {
 
-/// y[i] = weights * x[i]. x [rows][columns], y [rows][matrix rows].
-void project(MatrixView<const float> x, const WeightMatrix& weights, MatrixView<float> y, const Compute& compute);
-
-/// A product of some rows of x with one matrix of several: routed experts.
-struct GroupedProduct {
-  const WeightMatrix* weights = nullptr;
-  RowSelection rows;  // of x
-  OutputRows y;       // one row for each selected row
+/// Room for one input in fixed point, by group_index; empty where no matrix asks for that group.
+struct FixedForms {
+  ClaimedBuffer<int16_t> q[3];    // [rows][columns]
+  ClaimedBuffer<float> scale[3];  // [rows][columns / group]
+  ClaimedBuffer<float> sum[3];    // [rows][columns / group]
 };
 
-/// Several products over one x. Matrices that are stored alike share its fixed-point form.
-void project_groups(MatrixView<const float> x, std::span<const GroupedProduct> products, const Compute& compute);
+/// Rows of x with the fixed-point forms that `matrices` ask for. x must live as long as the result.
+InputRows prepare_input(MatrixView<const float> x, std::initializer_list<const WeightMatrix*> matrices, FixedForms& room, const Compute& compute);
+InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, const Compute& compute);
 
-/// y = down(silu(gate(x)) * up(x)). @param gate, up  room for [rows][width]
-void mlp(MatrixView<const float> x, const MlpWeights& weights, MatrixView<float> gate, MatrixView<float> up, MatrixView<float> y,
-         const Compute& compute);
+/// y[i] = weights * x[rows[i]]; with `up`, y[i] = silu(weights * x[rows[i]]) * (up * x[rows[i]]).
+struct Product {
+  const InputRows* x = nullptr;
+  const WeightMatrix* weights = nullptr;
+  const WeightMatrix* up = nullptr;
+  RowSelection rows;
+  OutputRows y;  // one row for each selected row
+};
+
+/// All products, shared out over the threads in pieces of about the same work.
+void run_products(std::span<const Product> products, const Compute& compute);
+
+/// y = weights * x, all rows. x [rows][columns], y [rows][matrix rows]
+void project(MatrixView<const float> x, const WeightMatrix& weights, MatrixView<float> y, FixedForms& room, const Compute& compute);
 
 }  // namespace lagoon

@@ -1,155 +1,177 @@
 #include "laguna/weights.h"
 
-#include "base/bfloat16.h"
-#include "base/error.h"
+#include "kernels/scalar/weights.h"
+#include "kernels/tile_layout.h"
+#include "laguna/weight_layout.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
+#include <mutex>
 
 namespace lagoon {
 namespace {
 
-/// Reads many ranges into one buffer. Places are handed out first; ranges that follow each other in the file and in memory
-/// are then read as one.
-class GroupReader {
- public:
-  GroupReader(const Checkpoint& checkpoint, LoadProgress progress) : checkpoint_(checkpoint), progress_(std::move(progress)) {}
+/// Bytes of a file that one thread reads and packs at a time: they stay in its cache meanwhile.
+constexpr int64_t piece_bytes = 1 << 20;
 
-  /// Asks for a matrix; `*target` is filled in by read(). Codes, scales and biases of successive calls lie together, so
-  /// that experts stacked in one tensor are read in one piece.
-  void want(const WeightSource& source, WeightMatrix* target) {
-    *target = WeightMatrix{source.format, source.rows, source.columns};
-    wanted_.push_back({&source, target});
+/// Pieces that the disk is told of ahead.
+constexpr size_t pieces_ahead = 16;
+
+/// Tiles [begin, end) of one matrix, to be read and packed.
+struct Piece {
+  const WeightPlace* place = nullptr;
+  std::byte* block = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+/// Bytes of one row in the file: codes or numbers, and scales (as many as biases).
+struct RowBytes {
+  int64_t values;
+  int64_t scales;
+
+  explicit RowBytes(const WeightSource& source) {
+    const bool affine = source.format.kind == WeightFormat::Kind::affine;
+    values = affine ? source.columns * source.format.bits / 8 : source.columns * bytes_of(source.format.element);
+    scales = affine ? source.columns / source.format.group * bytes_of(source.format.element) : 0;
   }
+  int64_t all() const { return values + 2 * scales; }
+};
 
-  void read(const char* name, MemoryBudget& budget, std::vector<ClaimedBuffer<std::byte>>& storage) {
-    struct Place {
-      ByteRange range;
-      const std::byte** target;
-      size_t offset;
-    };
-    std::vector<Place> places;
-    size_t size = 0;
-    const auto place = [&](const ByteRange& range, const std::byte** target) {
-      if (range.bytes == 0) return;
-      places.push_back({range, target, size});
-      size += (range.bytes + AlignedBuffer<std::byte>::alignment - 1) / AlignedBuffer<std::byte>::alignment * AlignedBuffer<std::byte>::alignment;
-    };
-    for (const auto& [source, matrix] : wanted_) place(source->values, &matrix->values);
-    for (const auto& [source, matrix] : wanted_) place(source->scales, &matrix->scales);
-    for (const auto& [source, matrix] : wanted_) place(source->biases, &matrix->biases);
-    wanted_.clear();
+std::vector<Piece> cut_into_pieces(const WeightBlock& block, std::byte* memory) {
+  std::vector<Piece> pieces;
+  for (const WeightPlace& place : block.places) {
+    const int64_t tiles = tile_count(place.source->rows);
+    const int64_t step = std::max<int64_t>(1, piece_bytes / (tile_rows * RowBytes(*place.source).all()));
+    for (int64_t tile = 0; tile < tiles; tile += step) pieces.push_back({&place, memory, tile, std::min(tiles, tile + step)});
+  }
+  return pieces;
+}
 
-    ClaimedBuffer<std::byte>& buffer = storage.emplace_back(budget, name, size);
-    for (size_t first = 0; first < places.size();) {
-      size_t last = first;
-      uint64_t bytes = places[first].range.bytes;
-      while (last + 1 < places.size() && follows(places[last].range, places[last + 1].range) &&
-             places[first].offset + bytes == places[last + 1].offset) {
-        bytes += places[++last].range.bytes;
+/// Where a piece's values begin in their file.
+uint64_t offset_of(const Piece& piece) {
+  return piece.place->source->values.offset + static_cast<uint64_t>(piece.begin * tile_rows * RowBytes(*piece.place->source).values);
+}
+
+class Loader {
+ public:
+  Loader(const Checkpoint& checkpoint, MemoryBudget& budget, LoadProgress progress)
+      : checkpoint_(checkpoint), budget_(budget), progress_(std::move(progress)) {}
+
+  /// Reads all pieces. In the order of the files, so that a disk reads forward.
+  void read(std::vector<Piece> pieces, WorkerPool& pool) {
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      const int first = a.place->source->values.file;
+      const int second = b.place->source->values.file;
+      return first != second ? first < second : offset_of(a) < offset_of(b);
+    });
+    std::atomic<size_t> next = 0;  // one piece at a time, in order: the pool's own large pieces would lie far apart
+    pool.run(pool.threads(), 1, [&](int64_t, int64_t) {
+      for (size_t at = next.fetch_add(1); at < pieces.size(); at = next.fetch_add(1)) {
+        if (at + pieces_ahead < pieces.size()) announce(pieces[at + pieces_ahead]);
+        read(pieces[at]);
       }
-      read_in_steps(places[first].range, std::span(buffer.data() + places[first].offset, bytes));
-      for (; first <= last; ++first) *places[first].target = buffer.data() + places[first].offset;
-    }
+    });
   }
 
   /// A vector of a few thousand numbers as floats.
   std::vector<float> read_vector(const WeightSource& source) {
     std::vector<std::byte> bytes(source.values.bytes);
-    read_in_steps(source.values, bytes);
+    file(source.values).read_at(source.values.offset, bytes);
     std::vector<float> numbers(static_cast<size_t>(source.columns));
-    for (size_t at = 0; at < numbers.size(); ++at) numbers[at] = number_at(bytes, source.format.element, at);
+    scalar::read_elements(bytes.data(), source.format.element, 0, source.columns, numbers.data());
+    count(bytes.size());
     return numbers;
   }
 
  private:
-  static bool follows(const ByteRange& first, const ByteRange& second) {
-    return first.file == second.file && first.offset + first.bytes == second.offset;
+  const ReadableFile& file(const ByteRange& range) const { return *checkpoint_.files()[static_cast<size_t>(range.file)]; }
+
+  void announce(const Piece& piece) const {
+    const WeightSource& source = *piece.place->source;
+    file(source.values).will_need(offset_of(piece), static_cast<uint64_t>((piece.end - piece.begin) * tile_rows * RowBytes(source).values));
   }
 
-  static float number_at(std::span<const std::byte> bytes, ElementType type, size_t at) {
-    float single = 0.0f;
-    uint16_t half = 0;
-    if (type == ElementType::f32) {
-      std::memcpy(&single, &bytes[at * 4], 4);
-      return single;
+  void read(const Piece& piece) {
+    const WeightSource& source = *piece.place->source;
+    const RowBytes row(source);
+    const int64_t first = piece.begin * tile_rows;
+    const int64_t rows = std::min(source.rows, piece.end * tile_rows) - first;
+    ClaimedBuffer<std::byte> stored(budget_, "reading", static_cast<size_t>(rows * row.all()));
+    std::byte* at = stored.data();
+    const auto fetch = [&](const ByteRange& range, int64_t bytes_each) {
+      const std::span<std::byte> destination(at, static_cast<size_t>(rows * bytes_each));
+      file(range).read_at(range.offset + static_cast<uint64_t>(first * bytes_each), destination);
+      at += destination.size();
+      return destination.data();
+    };
+    const std::byte* values = fetch(source.values, row.values);
+    const std::byte* scales = row.scales > 0 ? fetch(source.scales, row.scales) : nullptr;
+    const std::byte* biases = row.scales > 0 ? fetch(source.biases, row.scales) : nullptr;
+    for (int64_t tile = piece.begin; tile < piece.end; ++tile) {
+      const int64_t done = (tile - piece.begin) * tile_rows;
+      pack_tile({.format = source.format,
+                 .rows = std::min<int64_t>(tile_rows, rows - done),
+                 .columns = source.columns,
+                 .values = values + done * row.values,
+                 .scales = scales + done * row.scales,
+                 .biases = biases + done * row.scales},
+                piece.block + piece.place->offset + tile * piece.place->tile_stride);
     }
-    std::memcpy(&half, &bytes[at * 2], 2);
-    return type == ElementType::bf16 ? to_float(Bfloat16{half}) : to_float(Float16{half});
+    count(stored.size());
   }
 
-  /// In pieces, so that progress is shown and a cancelled load ends soon.
-  void read_in_steps(const ByteRange& range, std::span<std::byte> destination) {
-    constexpr size_t step = 32u << 20;
-    const ReadableFile& file = *checkpoint_.files()[static_cast<size_t>(range.file)];
-    for (size_t at = 0; at < destination.size(); at += step) {
-      const std::span<std::byte> piece = destination.subspan(at, std::min(step, destination.size() - at));
-      file.read_at(range.offset + at, piece);
-      done_ += piece.size();
-      if (progress_) progress_(done_, checkpoint_.weight_bytes());
-    }
+  void count(uint64_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ += bytes;
+    if (progress_) progress_(done_, checkpoint_.weight_bytes());
   }
 
   const Checkpoint& checkpoint_;
+  MemoryBudget& budget_;
   LoadProgress progress_;
+  std::mutex mutex_;
   uint64_t done_ = 0;
-  std::vector<std::pair<const WeightSource*, WeightMatrix*>> wanted_;
 };
 
-void want_mlp(GroupReader& reader, const MlpSource& source, MlpWeights& target) {
-  reader.want(source.gate, &target.gate);
-  reader.want(source.up, &target.up);
-  reader.want(source.down, &target.down);
-}
-
-/// Experts by projection: that is how stacked checkpoints store them.
-void want_experts(GroupReader& reader, const std::vector<MlpSource>& sources, std::vector<MlpWeights>& targets) {
-  targets.resize(sources.size());
-  for (size_t e = 0; e < sources.size(); ++e) reader.want(sources[e].gate, &targets[e].gate);
-  for (size_t e = 0; e < sources.size(); ++e) reader.want(sources[e].up, &targets[e].up);
-  for (size_t e = 0; e < sources.size(); ++e) reader.want(sources[e].down, &targets[e].down);
+void read_vectors(const Checkpoint& checkpoint, Loader& loader, ModelWeights& weights) {
+  for (size_t at = 0; at < weights.layers.size(); ++at) {
+    const LayerSource& source = checkpoint.layer(static_cast<int>(at));
+    LayerWeights& layer = weights.layers[at];
+    layer.attention_norm = loader.read_vector(source.attention_norm);
+    layer.query_norm = loader.read_vector(source.query_norm);
+    layer.key_norm = loader.read_vector(source.key_norm);
+    layer.mlp_norm = loader.read_vector(source.mlp_norm);
+    if (checkpoint.config().layers[at].dense) continue;
+    layer.expert_bias = source.expert_bias ? loader.read_vector(*source.expert_bias) : std::vector<float>(source.experts.size(), 0.0f);
+  }
+  weights.final_norm = loader.read_vector(checkpoint.final_norm());
 }
 
 }  // namespace
 
-ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budget, const LoadProgress& progress) {
+uint64_t ModelWeights::bytes(const Checkpoint& checkpoint) {
   ModelWeights weights;
-  GroupReader reader(checkpoint, progress);
-  const auto read = [&](const char* name) { reader.read(name, budget, weights.storage_); };
+  uint64_t bytes = 0;
+  for (const WeightBlock& block : lay_out_weights(checkpoint, weights)) bytes += block.bytes;
+  return bytes;
+}
 
-  reader.want(checkpoint.embedding(), &weights.embedding);
-  read("weights: embedding");
-  weights.layers.resize(static_cast<size_t>(checkpoint.config().layer_count()));
-  for (int at = 0; at < checkpoint.config().layer_count(); ++at) {
-    const LayerSource& source = checkpoint.layer(at);
-    LayerWeights& layer = weights.layers[static_cast<size_t>(at)];
-    layer.attention_norm = reader.read_vector(source.attention_norm);
-    layer.query_norm = reader.read_vector(source.query_norm);
-    layer.key_norm = reader.read_vector(source.key_norm);
-    layer.mlp_norm = reader.read_vector(source.mlp_norm);
-    reader.want(source.query, &layer.query);
-    reader.want(source.key, &layer.key);
-    reader.want(source.value, &layer.value);
-    reader.want(source.gate, &layer.gate);
-    reader.want(source.output, &layer.output);
-    read("weights: attention");
-    if (checkpoint.config().layers[static_cast<size_t>(at)].dense) {
-      want_mlp(reader, source.mlp, layer.mlp);
-      read("weights: dense layers");
-      continue;
+ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budget, WorkerPool& pool, const LoadProgress& progress) {
+  ModelWeights weights;
+  const std::vector<WeightBlock> blocks = lay_out_weights(checkpoint, weights);
+  std::vector<Piece> pieces;
+  for (const WeightBlock& block : blocks) {
+    ClaimedBuffer<std::byte>& memory = weights.storage_.emplace_back(budget, block.name, block.bytes);
+    for (const WeightPlace& place : block.places) {
+      place.target->tiles = memory.data() + place.offset;
+      place.target->tile_stride = place.tile_stride;
     }
-    layer.expert_bias = source.expert_bias ? reader.read_vector(*source.expert_bias) : std::vector<float>(source.experts.size(), 0.0f);
-    reader.want(source.router, &layer.router);
-    read("weights: routers");
-    want_experts(reader, source.experts, layer.experts);
-    read("weights: experts");
-    want_mlp(reader, source.shared_expert, layer.shared_expert);
-    read("weights: shared experts");
+    const std::vector<Piece> more = cut_into_pieces(block, memory.data());
+    pieces.insert(pieces.end(), more.begin(), more.end());
   }
-  weights.final_norm = reader.read_vector(checkpoint.final_norm());
-  reader.want(checkpoint.head(), &weights.head);
-  read("weights: head");
+  Loader loader(checkpoint, budget, progress);
+  read_vectors(checkpoint, loader, weights);
+  loader.read(std::move(pieces), pool);
   return weights;
 }
 

@@ -1,9 +1,14 @@
-// weights.h: the numbers of a model in memory, as the checkpoint stores them: one copy, read straight into place.
+// weights.h: the numbers of a model in memory: the checkpoint's own, in tiles (kernels/tile_layout.h). The files are read in
+// pieces by all threads, each of which packs its piece into its final place: there is never a second copy.
+//
+// Gate and up of an MLP alternate tile by tile, so that one pass reads both. Gate, up and down of a routed expert are one
+// block that begins on a border of 4096 bytes.
 #pragma once
 
 #include "checkpoint/checkpoint.h"
 #include "kernels/rows.h"
 #include "machine/memory_budget.h"
+#include "machine/worker_pool.h"
 
 #include <functional>
 #include <vector>
@@ -33,14 +38,17 @@ struct LayerWeights {
   MlpWeights shared_expert;
 };
 
-/// Bytes read so far and in all; called between reads, on the thread that loads.
+/// Bytes read so far and in all; called between reads by whichever thread read, one at a time.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 class ModelWeights {
  public:
   /// Reads the whole checkpoint. A throwing `progress` cancels: its exception passes through.
   /// @throws Error(over_budget), Error(io), Error(corrupt)
-  static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, const LoadProgress& progress = {});
+  static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, WorkerPool& pool, const LoadProgress& progress = {});
+
+  /// Bytes that load() claims and keeps: the published ones and the padding of tiles.
+  static uint64_t bytes(const Checkpoint& checkpoint);
 
   WeightMatrix embedding;         // [vocabulary][hidden]
   std::vector<float> final_norm;  // [hidden]

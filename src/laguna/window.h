@@ -2,7 +2,7 @@
 #pragma once
 
 #include "checkpoint/model_config.h"
-#include "kernels/rows.h"
+#include "kernels/attention_block.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -34,6 +34,9 @@ class SystemFile final : public ReadableFile {
     };
     read_fully(positional, path_, offset, destination);
   }
+  void will_need(uint64_t offset, uint64_t bytes) const override {
+    (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+  }
 
  private:
   std::filesystem::path path_;
@@ -116,6 +119,12 @@ void DurableWriter::write(std::span<const std::byte> bytes) {
     if (put < 0) fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
+}
+
+void DurableWriter::write_hole(uint64_t bytes) {
+  const off_t end = ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_CUR);
+  if (end >= 0 && ::ftruncate(descriptor_, end) == 0) return;
+  fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
 }
 
 void DurableWriter::commit() {

@@ -22,6 +22,8 @@ class ReadableFile {
   /// Fills `destination` from byte `offset` on. Short reads go on, interrupted calls are repeated.
   /// @throws Error(corrupt) if the file ends first (it has shrunk), Error(io) if the system refuses
   virtual void read_at(uint64_t offset, std::span<std::byte> destination) const = 0;
+  /// A hint that these bytes will be read soon, so that the disk can begin. Never fails.
+  virtual void will_need(uint64_t /*offset*/, uint64_t /*bytes*/) const {}
 };
 
 class Files {
@@ -60,6 +62,10 @@ class DurableWriter {
 
   /// @throws Error(io) naming the file and the reason, such as a full disk
   void write(std::span<const std::byte> bytes);
+
+  /// As write() of this many zeros, but the file system stores none of them where it knows sparse files. @throws Error(io)
+  void write_hole(uint64_t bytes);
+
   void commit();
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/aligned_buffer.h"
+#include "machine/large_pages.h"
 
 #include <cstdint>
 #include <limits>
@@ -69,7 +70,9 @@ class ClaimedBuffer {
  public:
   ClaimedBuffer() = default;
   /// Elements are not initialised. @throws Error(over_budget), Error(io)
-  ClaimedBuffer(MemoryBudget& budget, const std::string& name, size_t count) : claim_(budget.claim(name, count * sizeof(T))), buffer_(count) {}
+  ClaimedBuffer(MemoryBudget& budget, const std::string& name, size_t count) : claim_(budget.claim(name, count * sizeof(T))), buffer_(count) {
+    advise_large(buffer_.data(), count * sizeof(T));
+  }
 
   T* data() { return buffer_.data(); }
   const T* data() const { return buffer_.data(); }

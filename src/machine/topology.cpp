@@ -1,11 +1,14 @@
 #include "machine/topology.h"
 
+#include <fmt/format.h>
+
 #include <sched.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace lagoon {
@@ -62,6 +65,21 @@ std::vector<std::filesystem::path> folders_up(const std::filesystem::path& mount
   return folders;
 }
 
+struct Processors {
+  std::vector<int> first;     // one of each core
+  std::vector<int> siblings;  // the others
+};
+
+Processors processors_of_mask(const std::filesystem::path& root) {
+  Processors processors;
+  std::set<std::string> cores;  // as the kernel lists their processors
+  for (const int processor : affinity_mask()) {
+    const std::string core = read_kernel_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", processor));
+    (core.empty() || cores.insert(core).second ? processors.first : processors.siblings).push_back(processor);
+  }
+  return processors;
+}
+
 }  // namespace
 
 std::string read_kernel_line(const std::filesystem::path& path) {
@@ -114,10 +132,16 @@ int quota_cores(const std::filesystem::path& root) {
   return tightest;
 }
 
+std::vector<int> processors_by_core(const std::filesystem::path& root) {
+  Processors processors = processors_of_mask(root);
+  processors.first.insert(processors.first.end(), processors.siblings.begin(), processors.siblings.end());
+  return processors.first;
+}
+
 int usable_cores(const std::filesystem::path& root) {
-  const int mask = static_cast<int>(affinity_mask().size());
+  const int cores = static_cast<int>(processors_of_mask(root).first.size());
   const int quota = quota_cores(root);
-  return std::max(1, quota == 0 ? mask : std::min(mask, quota));
+  return std::max(1, quota == 0 ? cores : std::min(cores, quota));
 }
 
 }  // namespace lagoon

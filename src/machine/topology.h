@@ -25,7 +25,11 @@ std::vector<int> affinity_mask();
 /// Whole cores of the tightest CPU quota (cpu.max, cpu.cfs_quota_us) on the way up, at least 1; 0 if there is none.
 int quota_cores(const std::filesystem::path& root = "/");
 
-/// Threads that can run at once: the affinity mask, cut to the quota. At least 1.
+/// The processors of the affinity mask, one of each core first, then their siblings: threads that share a core share its
+/// multiply units, so that two threads belong on two cores.
+std::vector<int> processors_by_core(const std::filesystem::path& root = "/");
+
+/// Threads that compute at full speed: the cores of the affinity mask, cut to the quota. At least 1.
 int usable_cores(const std::filesystem::path& root = "/");
 
 }  // namespace lagoon

@@ -14,8 +14,8 @@ namespace lagoon {
 
 class WorkerPool {
  public:
-  /// @param threads  at least 1, the caller included. Workers are pinned to the processors of the affinity mask in turn
-  ///                 if the mask has that many.
+  /// @param threads  at least 1, the caller included. Workers are pinned to the processors of the affinity mask, one core
+  ///                 after the other, if the mask has that many.
   explicit WorkerPool(int threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -23,9 +23,22 @@ class WorkerPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls body(begin, end) for pieces of at most `grain` items that cover [0, count), each once, on any thread in any
-  /// order, and returns when all are done. Only results that do not depend on that order may be made so: one owner for
-  /// each output element. An exception of a body reaches the caller; pieces not yet begun are then left out.
+  /// Pins the calling thread beside the workers for as long as this lives: while a step is computed.
+  class PinnedCaller {
+   public:
+    explicit PinnedCaller(const WorkerPool& pool);
+    ~PinnedCaller();
+    PinnedCaller(const PinnedCaller&) = delete;
+    PinnedCaller& operator=(const PinnedCaller&) = delete;
+
+   private:
+    std::vector<int> before_;  // the caller's own mask; empty if it was not changed
+  };
+
+  /// Calls body(begin, end) for pieces of at least `grain` items (the last may have fewer) that cover [0, count), each item
+  /// once, on any thread in any order, and returns when all are done. Pieces are large at first and small at the end, so
+  /// that all threads end together. Only results that do not depend on the order may be made so: one owner for each output
+  /// element. An exception of a body reaches the caller; pieces not yet begun are then left out.
   /// One run at a time: not to be called from two threads at once, nor from a body.
   template <typename Body>
   void run(int64_t count, int64_t grain, Body&& body) {
@@ -35,6 +48,9 @@ class WorkerPool {
         const_cast<void*>(static_cast<const void*>(&body)));
   }
 
+  /// Seconds that the caller has spent in waiting for workers, of all runs together.
+  double seconds_waited() const { return seconds_waited_; }
+
  private:
   using Piece = void (*)(void* context, int64_t begin, int64_t end);
 
@@ -43,6 +59,9 @@ class WorkerPool {
   void take_pieces();
 
   std::vector<std::thread> workers_;
+  std::vector<int> processors_;  // where the caller and the workers are pinned; empty: nowhere
+  int spin_rounds_ = 0;
+  double seconds_waited_ = 0.0;
 
   // The run in progress; written by the caller before generation_ moves on.
   Piece piece_ = nullptr;
@@ -54,7 +73,7 @@ class WorkerPool {
 
   alignas(64) std::atomic<int64_t> next_ = 0;         // first item that nobody has taken
   alignas(64) std::atomic<uint32_t> generation_ = 0;  // counts runs; workers wait for it to change
-  alignas(64) std::atomic<int32_t> busy_ = 0;         // workers that have not finished the run
+  alignas(64) std::atomic<uint32_t> joined_;          // workers inside the run, and whether it is closed to more of them
   std::atomic<bool> stopping_ = false;
 };
 

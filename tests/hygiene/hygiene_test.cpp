@@ -172,4 +172,31 @@ TEST(Hygiene, KernelsAndModelCallNoElementaryFunctionOfTheCLibrary) {
   }
 }
 
+// What is compiled for instructions that not every machine has may not be called where they were not asked for. The linker keeps
+// one of several equal weak functions, whichever that is: so these units define none, and nothing else but their entry points.
+TEST(Hygiene, UnitsOfInstructionSetsDefineTheirEntryPointsOnly) {
+  const fs::path objects = LAGOON_BUILD_DIR "/src/CMakeFiles/lagoon_kernels.dir/kernels";
+  const std::vector<std::string> folders = {"avx2", "avx512", "avx512_vnni", "probes"};
+  std::ifstream file(LAGOON_BUILD_DIR "/compile_commands.json");
+  const std::string flags((std::istreambuf_iterator<char>(file)), {});
+  if (!fs::exists(objects / "avx2")) GTEST_SKIP() << "this build has no vector kernel sets";
+  if (flags.find("-fsanitize=") != std::string::npos || !std::regex_search(flags, std::regex("-O[23]")))
+    GTEST_SKIP() << "only optimized builds without sanitizers put the small functions of shared headers in line";
+  const std::regex entry(" T lagoon::(avx2|avx512|avx512_vnni)::add_[a-z_]+\\(lagoon::KernelSet&\\)$| T lagoon::probes::[a-z0-9_]+\\(long\\)$");
+  const std::regex global(" [A-Zu] ");
+  int entries = 0;
+  for (const std::string& folder : folders) {
+    for (const auto& object : fs::directory_iterator(objects / folder)) {
+      if (object.path().extension() != ".o") continue;
+      std::istringstream symbols(output_of("nm -C --defined-only '" + object.path().string() + "' 2>/dev/null"));
+      for (std::string line; std::getline(symbols, line);) {
+        const bool expected = std::regex_search(line, entry);
+        entries += expected ? 1 : 0;
+        EXPECT_TRUE(expected || !std::regex_search(line.substr(0, 20), global)) << folder << "/" << object.path().filename().string() << ": " << line;
+      }
+    }
+  }
+  EXPECT_GE(entries, 15);  // 4 + 4 + 1 of the sets, 6 probes
+}
+
 }  // namespace

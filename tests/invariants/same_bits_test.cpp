@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -17,21 +18,26 @@ using namespace testing_support;
 struct Scenario {
   uint32_t seed;
   Precision precision;
+  const KernelSet* kernels;
 };
 
 std::string name_of_scenario(const testing::TestParamInfo<Scenario>& parameter) {
-  return std::string(parameter.param.precision == Precision::oracle ? "oracle" : "standard") + "_seed_" + std::to_string(parameter.param.seed);
+  std::string name = parameter.param.kernels->name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return std::string(parameter.param.precision == Precision::oracle ? "oracle" : "standard") + "_seed_" + std::to_string(parameter.param.seed) + "_" + name;
 }
 
 std::vector<Scenario> scenarios() {
   std::vector<Scenario> list;
+  const std::vector<const KernelSet*> sets = runnable_kernel_sets(detect_cpu_features());
   for (uint32_t seed = 1; seed <= 5; ++seed) {
-    for (const Precision precision : {Precision::standard, Precision::oracle}) list.push_back({seed, precision});
+    for (const Precision precision : {Precision::standard, Precision::oracle}) list.push_back({seed, precision, sets[seed % sets.size()]});
   }
   return list;
 }
 
-/// A random checkpoint of random shape and formats, and the logits of one prompt computed whole, by one thread, alone.
+/// A random checkpoint of random shape and formats, and the logits of one prompt computed whole, by one thread, alone, with the
+/// scalar kernels.
 class SameBits : public testing::TestWithParam<Scenario> {
  protected:
   SameBits() {
@@ -52,14 +58,16 @@ class SameBits : public testing::TestWithParam<Scenario> {
     }
     builder.write(folder_.path());
     for (int at = 0; at < 170; ++at) prompt_.push_back(pick(0, shape.vocabulary - 1));
-    expected_ = model(1, 256)->logits(prompt_);
+    expected_ = model(1, 256, &scalar_kernels())->logits(prompt_);
   }
 
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
-  std::unique_ptr<ModelUnderTest> model(int threads, int64_t step_rows) {
-    return std::make_unique<ModelUnderTest>(folder_.path().string(),
-                                            CpuModelOptions{.precision = GetParam().precision, .step_rows = step_rows, .threads = threads});
+  std::unique_ptr<ModelUnderTest> model(int threads, int64_t step_rows, const KernelSet* kernels = nullptr) {
+    return std::make_unique<ModelUnderTest>(
+        folder_.path().string(),
+        CpuModelOptions{
+            .precision = GetParam().precision, .step_rows = step_rows, .threads = threads, .kernels = kernels ? kernels : GetParam().kernels});
   }
 
   /// Rows [begin, begin + rows) of the prompt's logits.
@@ -91,6 +99,14 @@ TEST_P(SameBits, WhateverTheChunksAndThreads) {
   for (const int threads : {1, 2, 3}) {
     for (const int64_t chunk : {1, 3, 16, 64}) {
       expect_rows(model(threads, chunk)->logits(prompt_).data(), 0, 170, "chunk " + std::to_string(chunk) + ", threads " + std::to_string(threads));
+    }
+  }
+}
+
+TEST_P(SameBits, WhateverTheKernelSet) {
+  for (const KernelSet* kernels : runnable_kernel_sets(detect_cpu_features())) {
+    for (const int64_t chunk : {1, 7, 170}) {
+      expect_rows(model(2, chunk, kernels)->logits(prompt_).data(), 0, 170, std::string(kernels->name) + ", chunk " + std::to_string(chunk));
     }
   }
 }

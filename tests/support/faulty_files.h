@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "machine/file.h"
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace lagoon::testing_support {
 class FaultyFiles final : public Files {
  public:
   /// @param fault  the operation that fails, counted from 1; 0 for none
-  explicit FaultyFiles(int fault) : counter_(std::make_shared<Counter>(Counter{fault, 0})) {}
+  explicit FaultyFiles(int fault) : counter_(std::make_shared<Counter>(fault)) {}
 
   std::unique_ptr<ReadableFile> open(const std::filesystem::path& path) const override {
     counter_->count("opening");
@@ -24,8 +25,9 @@ class FaultyFiles final : public Files {
 
  private:
   struct Counter {
-    int fault;
-    int done;
+    explicit Counter(int k) : fault(k) {}
+    const int fault;
+    std::atomic<int> done = 0;  // files are read by several threads
     void count(const char* operation) {
       if (++done == fault) fail(ErrorKind::io, "{} failed: Input/output error", operation);
     }

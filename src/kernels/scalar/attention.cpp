@@ -9,69 +9,72 @@
 namespace lagoon::scalar {
 namespace {
 
-/// Query heads that share one pass over the keys and values.
-constexpr int heads_at_once = 16;
+using BlockWeights = std::array<float, attention_block>;  // [place]: scores, then e^(score - maximum)
 
-struct HeadGroup {
-  std::array<std::array<float, attention_block>, heads_at_once> weights;  // [head][position]: scores, then e^(score - maximum)
-  std::array<std::array<float, largest_head_dim>, heads_at_once> values;  // [head][head_dim]
-};
+/// scores[place] = (sum over d ascending of query[d] * key[d], by fused multiply-add) * score_scale.
+void score_keys(const float* query, int head_dim, float score_scale, const KeyValueBlock& block, BlockWeights& scores) {
+  std::array<float, attention_strip> keys = {};
+  for (int first = block.begin / attention_strip * attention_strip; first < block.end; first += attention_strip) {
+    std::array<float, attention_strip> sums = {};
+    for (int d = 0; d < head_dim; ++d) {
+      read_elements(block.keys, block.element, key_offset(first, d, head_dim), attention_strip, keys.data());
+      for (size_t j = 0; j < attention_strip; ++j) sums[j] = std::fma(query[d], keys[j], sums[j]);
+    }
+    for (size_t j = 0; j < attention_strip; ++j) scores[static_cast<size_t>(first) + j] = sums[j] * score_scale;
+  }
+}
 
-/// weights = query . key * score_scale, each in the canonical order.
-void score_keys(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, HeadGroup& group) {
-  std::array<float, largest_head_dim> key = {};
-  for (int j = 0; j < block.count; ++j) {
-    read_elements(block.keys, block.element, int64_t{j} * head_dim, head_dim, key.data());
-    for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
-      group.weights[head][static_cast<size_t>(j)] =
-          canonical_dot(queries + static_cast<int64_t>(head) * head_dim, key.data(), head_dim) * score_scale;
+/// values[d] = sum over places ascending of weights[place] * value[place][d], by fused multiply-add.
+void sum_values(int head_dim, const KeyValueBlock& block, const BlockWeights& weights, float* values) {
+  std::array<float, attention_strip> value = {};
+  std::fill_n(values, head_dim, 0.0f);
+  for (int first = 0; first < head_dim; first += attention_strip) {
+    const int count = std::min(attention_strip, head_dim - first);
+    for (int place = block.begin; place < block.end; ++place) {
+      read_elements(block.values, block.element, value_offset(place, first), count, value.data());
+      add_scaled(weights[static_cast<size_t>(place)], value.data(), values + first, count);
     }
   }
 }
 
-/// values = sum over j ascending of weights[j] * value_j.
-void sum_values(int heads, int head_dim, const KeyValueBlock& block, HeadGroup& group) {
-  std::array<float, largest_head_dim> value = {};
-  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) std::fill_n(group.values[head].begin(), head_dim, 0.0f);
-  for (int j = 0; j < block.count; ++j) {
-    read_elements(block.values, block.element, int64_t{j} * head_dim, head_dim, value.data());
-    for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
-      add_scaled(group.weights[head][static_cast<size_t>(j)], value.data(), group.values[head].data(), head_dim);
-    }
+void attend_head(const float* query, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial) {
+  BlockWeights weights;
+  score_keys(query, head_dim, score_scale, block, weights);
+  float maximum = *std::max_element(weights.data() + block.begin, weights.data() + block.end);
+  float lanes[lane_count] = {};
+  for (int place = block.begin; place < block.end; ++place) {
+    float& weight = weights[static_cast<size_t>(place)];
+    weight = canonical_exp(weight - maximum);
+    lanes[place % lane_count] += weight;
   }
-}
-
-void attend_group(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial) {
-  HeadGroup group;  // NOLINT(cppcoreguidelines-pro-type-member-init): what is read was written
-  score_keys(queries, heads, head_dim, score_scale, block, group);
-  std::array<float, heads_at_once> take = {};
-  std::array<float, heads_at_once> keep = {};
-  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
-    float* weights = group.weights[head].data();
-    const float block_maximum = *std::max_element(weights, weights + block.count);
-    for (int j = 0; j < block.count; ++j) weights[j] = canonical_exp(weights[j] - block_maximum);
-    const float maximum = std::max(partial.maximum[head], block_maximum);
-    keep[head] = canonical_exp(partial.maximum[head] - maximum);
-    take[head] = canonical_exp(block_maximum - maximum);
-    partial.maximum[head] = maximum;
-    partial.sum[head] = std::fma(partial.sum[head], keep[head], canonical_sum(weights, block.count) * take[head]);
-  }
-  sum_values(heads, head_dim, block, group);
-  for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
-    float* out = partial.values + static_cast<int64_t>(head) * head_dim;
-    for (int d = 0; d < head_dim; ++d) out[d] = std::fma(out[d], keep[head], group.values[head][static_cast<size_t>(d)] * take[head]);
-  }
+  float sum = reduce_lanes(lanes);
+  std::array<float, largest_head_dim> values;  // NOLINT(cppcoreguidelines-pro-type-member-init): sum_values fills it
+  sum_values(head_dim, block, weights, values.data());
+  merge_attention({&maximum, &sum, values.data()}, 1, head_dim, partial);
 }
 
 }  // namespace
 
-// For one head: m_b = max of scores, p_j = e^(score_j - m_b), o_b = sum p_j v_j (ascending j), l_b = sum p_j (16 lanes).
-// Merge into (m, l, o): n = max(m, m_b), a = e^(m - n), b = e^(m_b - n), l = l a + l_b b, o = o a + o_b b.
+// For one head: m_b = max of scores, p_j = e^(score_j - m_b), o_b = sum p_j v_j (ascending j), l_b = sum p_j (16 lanes, by place
+// in the block); then the block merges into the partial.
 void attend_block(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial) {
-  for (int first = 0; first < heads; first += heads_at_once) {
-    const int count = std::min(heads_at_once, heads - first);
-    const int64_t offset = int64_t{first} * head_dim;
-    attend_group(queries + offset, count, head_dim, score_scale, block, {partial.maximum + first, partial.sum + first, partial.values + offset});
+  for (int head = 0; head < heads; ++head) {
+    const int64_t offset = int64_t{head} * head_dim;
+    attend_head(queries + offset, head_dim, score_scale, block, {partial.maximum + head, partial.sum + head, partial.values + offset});
+  }
+}
+
+// (m, l, o) and the later (m', l', o'): n = max(m, m'), a = e^(m - n), b = e^(m' - n), l = l a + l' b, o = o a + o' b.
+void merge_attention(const AttentionPartial& later, int heads, int head_dim, const AttentionPartial& partial) {
+  for (int head = 0; head < heads; ++head) {
+    const float maximum = std::max(partial.maximum[head], later.maximum[head]);
+    const float keep = canonical_exp(partial.maximum[head] - maximum);
+    const float take = canonical_exp(later.maximum[head] - maximum);
+    partial.maximum[head] = maximum;
+    partial.sum[head] = std::fma(partial.sum[head], keep, later.sum[head] * take);
+    const float* from = later.values + int64_t{head} * head_dim;
+    float* out = partial.values + int64_t{head} * head_dim;
+    for (int d = 0; d < head_dim; ++d) out[d] = std::fma(out[d], keep, from[d] * take);
   }
 }
 

@@ -1,9 +1,7 @@
-#include "base/bfloat16.h"
 #include "kernels/canonical_math.h"
 #include "kernels/scalar/scalar.h"
 
 #include <cmath>
-#include <cstring>
 
 namespace lagoon::scalar {
 
@@ -49,13 +47,6 @@ void add(const float* x, float* y, int64_t count) {
 
 void scale(float factor, float* y, int64_t count) {
   for (int64_t at = 0; at < count; ++at) y[at] *= factor;
-}
-
-void to_bfloat16(const float* x, std::byte* out, int64_t count) {
-  for (int64_t at = 0; at < count; ++at) {
-    const Bfloat16 value = lagoon::to_bfloat16(x[at]);
-    std::memcpy(out + at * 2, &value.bits, 2);
-  }
 }
 
 }  // namespace lagoon::scalar

@@ -11,7 +11,7 @@ constexpr float largest_q = 32512.0f;  // 127 * 256: both bytes of q then fit a 
 
 }  // namespace
 
-void to_fixed_row(const float* x, int64_t columns, int group, const FixedRowsTarget& out) {
+void to_fixed_row(const float* x, int64_t columns, int group, const FixedRowTarget& out) {
   for (int64_t begin = 0, at = 0; begin < columns; begin += group, ++at) {
     float largest = 0.0f;
     bool finite = true;
@@ -25,9 +25,7 @@ void to_fixed_row(const float* x, int64_t columns, int group, const FixedRowsTar
       // Where s is subnormal its rounding can lift x / s above the range: clamp.
       const float ratio = s > 0.0f ? std::clamp(x[k] / s, -largest_q, largest_q) : 0.0f;
       const auto q = static_cast<int32_t>(std::nearbyint(ratio));
-      const auto low = static_cast<int8_t>(q & 0xff);
-      out.low[k] = low;
-      out.high[k] = static_cast<int8_t>((q - low) / 256);
+      out.q[k] = static_cast<int16_t>(q);
       sum += q;
     }
     out.scale[at] = s;

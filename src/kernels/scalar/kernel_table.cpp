@@ -6,9 +6,13 @@ namespace lagoon {
 const KernelSet& scalar_kernels() {
   static const KernelSet set = {
       .name = "scalar",
+      .fixed_probe = "scalar multiply-add",
+      .fixed_products = 1,
+      .float_probe = "scalar multiply-add",
       .to_fixed_row = scalar::to_fixed_row,
       .multiply_fixed = scalar::multiply_fixed,
       .multiply_float = scalar::multiply_float,
+      .gate_up_row = scalar::gate_up_row,
       .read_row = scalar::read_row,
       .rms_norm = scalar::rms_norm,
       .rotate = scalar::rotate,
@@ -19,8 +23,8 @@ const KernelSet& scalar_kernels() {
       .add_scaled = scalar::add_scaled,
       .add = scalar::add,
       .scale = scalar::scale,
-      .to_bfloat16 = scalar::to_bfloat16,
       .attend_block = scalar::attend_block,
+      .merge_attention = scalar::merge_attention,
       .finish_attention = scalar::finish_attention,
   };
   return set;

@@ -1,6 +1,7 @@
 #include "kernels/canonical_math.h"
 #include "kernels/scalar/scalar.h"
 #include "kernels/scalar/weights.h"
+#include "kernels/tile_layout.h"
 
 #include <algorithm>
 #include <array>
@@ -11,80 +12,127 @@ namespace {
 
 constexpr int largest_group = 128;
 
-const std::byte* code_row(const WeightMatrix& matrix, int64_t row) { return matrix.values + row * (matrix.columns * matrix.format.bits / 8); }
+using Codes = std::array<std::array<uint8_t, stretch_columns>, tile_rows>;
 
-/// sum of code * q over one group; at most 255 * 32512 * 128, so that 32 bits hold it.
-int32_t dot_codes(const int16_t* codes, const int8_t* high, const int8_t* low, int count) {
-  int32_t upper = 0;
-  int32_t lower = 0;
-  for (int k = 0; k < count; ++k) {
-    upper += codes[k] * high[k];
-    lower += codes[k] * low[k];
+/// Scales and biases of one group of a tile.
+struct Parameters {
+  std::array<float, tile_rows> scale;
+  std::array<float, tile_rows> bias;
+};
+
+void unpack(const std::byte* stretch, int bits, Codes& codes) {
+  unpack_stretch(stretch, bits, reinterpret_cast<uint8_t(*)[stretch_columns]>(codes.data()));
+}
+
+Parameters read_parameters(const WeightFormat& format, const std::byte* group) {
+  Parameters parameters;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  const std::byte* at = group + group_code_bytes(format);
+  read_elements(at, format.element, 0, tile_rows, parameters.scale.data());
+  read_elements(at, format.element, tile_rows, tile_rows, parameters.bias.data());
+  return parameters;
+}
+
+/// Columns [begin, begin + 32) of a tile as floats, [16][32]; fewer at the end of a plain matrix.
+void read_stretch(const WeightMatrix& matrix, const std::byte* tile, int64_t begin, std::array<std::array<float, stretch_columns>, tile_rows>& out) {
+  const WeightFormat& format = matrix.format;
+  if (!matrix.affine()) {
+    const int64_t count = std::min<int64_t>(stretch_columns, (matrix.columns - begin + 15) / 16 * 16);
+    for (int64_t chunk = 0; chunk < count; chunk += 16) {
+      for (size_t row = 0; row < tile_rows; ++row) {
+        read_elements(tile, format.element, (begin + chunk) * tile_rows + static_cast<int64_t>(row) * 16, 16, out[row].data() + chunk);
+      }
+    }
+    return;
   }
-  return upper * 256 + lower;
+  const std::byte* group = tile + begin / format.group * group_bytes(format);
+  const Parameters parameters = read_parameters(format, group);
+  Codes codes;
+  unpack(group + begin % format.group / stretch_columns * 64 * format.bits, format.bits, codes);
+  for (size_t row = 0; row < tile_rows; ++row) {
+    for (size_t k = 0; k < stretch_columns; ++k) out[row][k] = parameters.scale[row] * static_cast<float>(codes[row][k]) + parameters.bias[row];
+  }
+}
+
+/// sum of code * q over one stretch for each row; over a group at most 255 * 32512 * 128, so that 32 bits hold it.
+void add_dots(const Codes& codes, const int16_t* q, std::array<int32_t, tile_rows>& sums) {
+  for (size_t row = 0; row < tile_rows; ++row) {
+    for (size_t k = 0; k < stretch_columns; ++k) sums[row] += codes[row][k] * q[k];
+  }
+}
+
+void multiply_fixed_tile(const WeightMatrix& matrix, int64_t tile, const FixedRows& x, RowSelection selection, const OutputRows& y) {
+  const int group = matrix.format.group;
+  const int64_t groups = matrix.columns / group;
+  const auto rows = static_cast<size_t>(std::min<int64_t>(tile_rows, matrix.rows - tile * tile_rows));
+  for (int64_t i = 0; i < selection.count; ++i) std::fill_n(y.row(i) + tile * tile_rows, rows, 0.0f);
+  std::array<Codes, largest_group / stretch_columns> codes;  // NOLINT(cppcoreguidelines-pro-type-member-init): unpack fills it
+  for (int64_t g = 0; g < groups; ++g) {
+    const std::byte* at = matrix.tile(tile) + g * group_bytes(matrix.format);
+    const Parameters parameters = read_parameters(matrix.format, at);
+    const auto stretches = static_cast<size_t>(group / stretch_columns);
+    for (size_t stretch = 0; stretch < stretches; ++stretch)
+      unpack(at + static_cast<int64_t>(stretch) * 64 * matrix.format.bits, matrix.format.bits, codes[stretch]);
+    for (int64_t i = 0; i < selection.count; ++i) {
+      const int64_t token = selection[i];
+      const int16_t* q = x.q + token * x.columns + g * group;
+      std::array<int32_t, tile_rows> sums = {};
+      for (size_t stretch = 0; stretch < stretches; ++stretch) add_dots(codes[stretch], q + stretch * stretch_columns, sums);
+      float* out = y.row(i) + tile * tile_rows;
+      for (size_t row = 0; row < rows; ++row) {
+        out[row] = std::fma(static_cast<float>(sums[row]), parameters.scale[row] * x.scale[token * groups + g], out[row]);
+        out[row] = std::fma(parameters.bias[row], x.sum[token * groups + g], out[row]);
+      }
+    }
+  }
+}
+
+void multiply_float_tile(const WeightMatrix& matrix, int64_t tile, const FloatRows& x, RowSelection selection, const OutputRows& y) {
+  constexpr int64_t tokens_at_once = 8;
+  std::array<std::array<float, stretch_columns>, tile_rows> weights = {};
+  const auto rows = static_cast<size_t>(std::min<int64_t>(tile_rows, matrix.rows - tile * tile_rows));
+  for (int64_t first = 0; first < selection.count; first += tokens_at_once) {
+    const int64_t tokens = std::min(tokens_at_once, selection.count - first);
+    float lanes[tokens_at_once][tile_rows][lane_count] = {};
+    for (int64_t begin = 0; begin < matrix.columns; begin += stretch_columns) {
+      const int64_t count = std::min<int64_t>(stretch_columns, matrix.columns - begin);
+      read_stretch(matrix, matrix.tile(tile), begin, weights);
+      for (int64_t i = 0; i < tokens; ++i) {
+        for (size_t row = 0; row < rows; ++row) add_products(weights[row].data(), x.row(selection[first + i]) + begin, count, lanes[i][row]);
+      }
+    }
+    for (int64_t i = 0; i < tokens; ++i) {
+      for (size_t row = 0; row < rows; ++row) y.row(first + i)[tile * tile_rows + static_cast<int64_t>(row)] = reduce_lanes(lanes[i][row]);
+    }
+  }
 }
 
 }  // namespace
 
-void read_columns(const WeightMatrix& matrix, int64_t row, int64_t begin, int64_t count, float* out) {
-  if (!matrix.affine()) {
-    read_elements(matrix.values, matrix.format.element, row * matrix.columns + begin, count, out);
-    return;
-  }
-  const int group = matrix.format.group;
-  std::array<int16_t, largest_group> codes = {};
-  for (int64_t at = 0; at < count; at += group) {
-    unpack_codes(code_row(matrix, row), matrix.format.bits, begin + at, group, codes.data());
-    const int64_t parameter = (row * matrix.columns + begin + at) / group;
-    const float scale = element_at(matrix.scales, matrix.format.element, parameter);
-    const float bias = element_at(matrix.biases, matrix.format.element, parameter);
-    for (int k = 0; k < group; ++k) out[at + k] = scale * static_cast<float>(codes[static_cast<size_t>(k)]) + bias;
+void multiply_float(const WeightMatrix& matrix, TileRange tiles, const FloatRows& x, RowSelection selection, const OutputRows& y) {
+  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) multiply_float_tile(matrix, tile, x, selection, y);
+}
+
+void multiply_fixed(const WeightMatrix& matrix, TileRange tiles, const FixedRows& x, RowSelection selection, const OutputRows& y) {
+  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) multiply_fixed_tile(matrix, tile, x, selection, y);
+}
+
+void gate_up_row(const WeightMatrix& gate, const WeightMatrix& up, TileRange tiles, const FixedRows& x, int64_t row, float* y) {
+  const auto token = static_cast<int32_t>(row);
+  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    const int64_t first = tile * tile_rows;
+    std::array<float, tile_rows> lifted = {};
+    multiply_fixed_tile(gate, tile, x, {&token, 1}, {y, 0});
+    multiply_fixed_tile(up, tile, x, {&token, 1}, {lifted.data() - first, 0});
+    silu_multiply(y + first, lifted.data(), std::min<int64_t>(tile_rows, gate.rows - first));
   }
 }
 
-void read_row(const WeightMatrix& matrix, int64_t row, float* out) { read_columns(matrix, row, 0, matrix.columns, out); }
-
-void multiply_fixed(const WeightMatrix& matrix, RowRange rows, const FixedRows& x, RowSelection selection, const OutputRows& y) {
-  const int group = matrix.format.group;
-  const int64_t groups = matrix.columns / group;
-  std::array<int16_t, largest_group> codes = {};
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    for (int64_t i = 0; i < selection.count; ++i) y.row(i)[row] = 0.0f;
-    for (int64_t g = 0; g < groups; ++g) {
-      unpack_codes(code_row(matrix, row), matrix.format.bits, g * group, group, codes.data());
-      const float scale = element_at(matrix.scales, matrix.format.element, row * groups + g);
-      const float bias = element_at(matrix.biases, matrix.format.element, row * groups + g);
-      for (int64_t i = 0; i < selection.count; ++i) {
-        const int64_t token = selection[i];
-        const int64_t first = token * x.columns + g * group;
-        const int32_t dot = dot_codes(codes.data(), x.high + first, x.low + first, group);
-        float& sum = y.row(i)[row];
-        sum = std::fma(static_cast<float>(dot), scale * x.scale[token * groups + g], sum);
-        sum = std::fma(bias, x.sum[token * groups + g], sum);
-      }
-    }
-  }
-}
-
-void multiply_float(const WeightMatrix& matrix, RowRange rows, const FloatRows& x, RowSelection selection, const OutputRows& y) {
-  // The row is widened in stretches that keep lane and group borders; the 16 lanes of each token live across stretches.
-  constexpr int64_t stretch = 512;
-  constexpr int64_t tokens_at_once = 8;
-  std::array<float, stretch> weights = {};
-  std::array<std::array<float, lane_count>, tokens_at_once> lanes = {};
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    for (int64_t first = 0; first < selection.count; first += tokens_at_once) {
-      const int64_t tokens = std::min(tokens_at_once, selection.count - first);
-      for (auto& token_lanes : lanes) token_lanes.fill(0.0f);
-      for (int64_t begin = 0; begin < matrix.columns; begin += stretch) {
-        const int64_t count = std::min(stretch, matrix.columns - begin);
-        read_columns(matrix, row, begin, count, weights.data());
-        for (int64_t i = 0; i < tokens; ++i) {
-          add_products(weights.data(), x.row(selection[first + i]) + begin, count, lanes[static_cast<size_t>(i)].data());
-        }
-      }
-      for (int64_t i = 0; i < tokens; ++i) y.row(first + i)[row] = reduce_lanes(lanes[static_cast<size_t>(i)].data());
-    }
+void read_row(const WeightMatrix& matrix, int64_t row, float* out) {
+  std::array<std::array<float, stretch_columns>, tile_rows> weights = {};
+  for (int64_t begin = 0; begin < matrix.columns; begin += stretch_columns) {
+    const int64_t count = std::min<int64_t>(stretch_columns, matrix.columns - begin);
+    read_stretch(matrix, matrix.tile(row / tile_rows), begin, weights);
+    std::copy_n(weights[static_cast<size_t>(row % tile_rows)].data(), count, out + begin);
   }
 }
 

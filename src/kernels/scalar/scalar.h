@@ -1,16 +1,18 @@
-// scalar.h: the functions behind scalar_kernels(), by file.
+// scalar.h: the functions behind scalar_kernels(), by file. Vector sets use some of them for what is rare.
 #pragma once
 
+#include "kernels/attention_block.h"
 #include "kernels/rows.h"
 
 namespace lagoon::scalar {
 
 // fixed_point.cpp
-void to_fixed_row(const float* x, int64_t columns, int group, const FixedRowsTarget& out);
+void to_fixed_row(const float* x, int64_t columns, int group, const FixedRowTarget& out);
 
 // multiply.cpp
-void multiply_fixed(const WeightMatrix& matrix, RowRange rows, const FixedRows& x, RowSelection selection, const OutputRows& y);
-void multiply_float(const WeightMatrix& matrix, RowRange rows, const FloatRows& x, RowSelection selection, const OutputRows& y);
+void multiply_fixed(const WeightMatrix& matrix, TileRange tiles, const FixedRows& x, RowSelection selection, const OutputRows& y);
+void multiply_float(const WeightMatrix& matrix, TileRange tiles, const FloatRows& x, RowSelection selection, const OutputRows& y);
+void gate_up_row(const WeightMatrix& gate, const WeightMatrix& up, TileRange tiles, const FixedRows& x, int64_t row, float* y);
 void read_row(const WeightMatrix& matrix, int64_t row, float* out);
 
 // elementwise.cpp
@@ -23,10 +25,10 @@ void router_scores(float* scores, int64_t count, float cap);
 void add_scaled(float factor, const float* x, float* y, int64_t count);
 void add(const float* x, float* y, int64_t count);
 void scale(float factor, float* y, int64_t count);
-void to_bfloat16(const float* x, std::byte* out, int64_t count);
 
 // attention.cpp
 void attend_block(const float* queries, int heads, int head_dim, float score_scale, const KeyValueBlock& block, const AttentionPartial& partial);
+void merge_attention(const AttentionPartial& later, int heads, int head_dim, const AttentionPartial& partial);
 void finish_attention(const AttentionPartial& partial, int heads, int head_dim, float* out);
 
 }  // namespace lagoon::scalar

@@ -1,4 +1,4 @@
-// weights.h: reading single numbers out of a stored matrix, whatever its format.
+// weights.h: reading single numbers out of memory, whatever their format.
 #pragma once
 
 #include "base/bfloat16.h"
@@ -29,27 +29,5 @@ inline void read_elements(const std::byte* base, ElementType type, int64_t begin
     for (int64_t at = 0; at < count; ++at) out[at] = element_at(base, ElementType::f16, begin + at);
   }
 }
-
-/// Codes [begin, begin + count) of a row's bit stream: code k has bits [k * bits, (k + 1) * bits), lowest first.
-/// @pre begin * bits is a multiple of 32, as every group begins on a word
-inline void unpack_codes(const std::byte* row, int bits, int64_t begin, int count, int16_t* codes) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(row) + begin * bits / 8;
-  const uint32_t mask = (1u << bits) - 1;
-  uint32_t window = 0;  // bits not yet taken, lowest first
-  int held = 0;
-  for (int at = 0; at < count; ++at) {
-    if (held < bits) {
-      window |= static_cast<uint32_t>(*bytes++) << held;
-      held += 8;
-    }
-    codes[at] = static_cast<int16_t>(window & mask);
-    window >>= bits;
-    held -= bits;
-  }
-}
-
-/// Floats of one row of a plain or affine matrix, columns [begin, begin + count); for affine matrices both are multiples
-/// of the group. Affine: product and sum are rounded one after the other, as MLX's dequantize does in f32.
-void read_columns(const WeightMatrix& matrix, int64_t row, int64_t begin, int64_t count, float* out);
 
 }  // namespace lagoon::scalar

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "kernels/kernel_set.h"
 #include "support/golden_tensors.h"
+#include "support/packed_matrix.h"
 #include "support/tolerances.h"
 
 #include <gtest/gtest.h>
@@ -28,14 +29,14 @@ struct Case {
   std::vector<int32_t> experts;  // [tokens][per token]
   ElementType element;
 
-  WeightMatrix matrix(int32_t expert) const {
+  PackedMatrix matrix(int32_t expert) const {
     const int64_t parameters = rows * columns / group * bytes_of(element);
-    return {.format = {WeightFormat::Kind::affine, element, bits, group},
-            .rows = rows,
-            .columns = columns,
-            .values = weight.data() + expert * (rows * columns * bits / 8),
-            .scales = scales.data() + expert * parameters,
-            .biases = biases.data() + expert * parameters};
+    return PackedMatrix({.format = {WeightFormat::Kind::affine, element, bits, group},
+                         .rows = rows,
+                         .columns = columns,
+                         .values = weight.data() + expert * (rows * columns * bits / 8),
+                         .scales = scales.data() + expert * parameters,
+                         .biases = biases.data() + expert * parameters});
   }
 };
 
@@ -95,8 +96,9 @@ void check(const Case& c, Multiply&& multiply, bool fixed) {
   std::vector<float> y(static_cast<size_t>(c.rows));
   for (size_t at = 0; at < c.experts.size(); ++at) {
     const float* x = c.x.data() + static_cast<int64_t>(at / per_token) * c.columns;
-    const WeightMatrix matrix = c.matrix(c.experts[at]);
-    multiply(matrix, x, y);
+    const PackedMatrix packed = c.matrix(c.experts[at]);
+    const WeightMatrix& matrix = packed.matrix;
+    multiply(packed, x, y);
     for (int64_t row = 0; row < c.rows; ++row) {
       const auto [products, groups] = magnitudes(matrix, row, x);
       const double bound = fixed ? fixed_product * groups + 4 * float_product * products : float_product * products;
@@ -107,34 +109,33 @@ void check(const Case& c, Multiply&& multiply, bool fixed) {
 
 TEST(AffineProducts, OraclePrecision) {
   ASSERT_EQ(affine_cases().size(), 20u);
-  for (const Json& item : affine_cases()) {
-    SCOPED_TRACE(item["name"].get<std::string>());
-    const Case c = read_case(item);
-    check(
-        c,
-        [&](const WeightMatrix& matrix, const float* x, std::vector<float>& y) {
-          scalar_kernels().multiply_float(matrix, {0, c.rows}, {x, c.columns}, {nullptr, 1}, {y.data(), c.rows});
-        },
-        false);
+  for (const KernelSet* kernels : runnable_kernel_sets(detect_cpu_features())) {
+    for (const Json& item : affine_cases()) {
+      SCOPED_TRACE(std::string(kernels->name) + " " + item["name"].get<std::string>());
+      const Case c = read_case(item);
+      const auto multiply = [&](const PackedMatrix& packed, const float* x, std::vector<float>& y) {
+        kernels->multiply_float(packed.matrix, packed.all(), {x, c.columns}, {nullptr, 1}, {y.data(), c.rows});
+      };
+      check(c, multiply, false);
+    }
   }
 }
 
 TEST(AffineProducts, DefaultPrecision) {
-  for (const Json& item : affine_cases()) {
-    SCOPED_TRACE(item["name"].get<std::string>());
-    const Case c = read_case(item);
-    std::vector<int8_t> high(static_cast<size_t>(c.columns));
-    std::vector<int8_t> low(high.size());
-    std::vector<float> scale(high.size() / static_cast<size_t>(c.group));
-    std::vector<float> sum(scale.size());
-    check(
-        c,
-        [&](const WeightMatrix& matrix, const float* x, std::vector<float>& y) {
-          scalar_kernels().to_fixed_row(x, c.columns, c.group, {high.data(), low.data(), scale.data(), sum.data()});
-          scalar_kernels().multiply_fixed(matrix, {0, c.rows}, {high.data(), low.data(), scale.data(), sum.data(), c.columns, c.group}, {nullptr, 1},
-                                          {y.data(), c.rows});
-        },
-        true);
+  for (const KernelSet* kernels : runnable_kernel_sets(detect_cpu_features())) {
+    for (const Json& item : affine_cases()) {
+      SCOPED_TRACE(std::string(kernels->name) + " " + item["name"].get<std::string>());
+      const Case c = read_case(item);
+      std::vector<int16_t> q(static_cast<size_t>(c.columns));
+      std::vector<float> scale(q.size() / static_cast<size_t>(c.group));
+      std::vector<float> sum(scale.size());
+      const auto multiply = [&](const PackedMatrix& packed, const float* x, std::vector<float>& y) {
+        kernels->to_fixed_row(x, c.columns, c.group, {q.data(), scale.data(), sum.data()});
+        kernels->multiply_fixed(packed.matrix, packed.all(), {q.data(), scale.data(), sum.data(), c.columns, c.group}, {nullptr, 1},
+                                {y.data(), c.rows});
+      };
+      check(c, multiply, true);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/kernel_set.h"
 #include "laguna/rotary.h"
 #include "machine/file.h"
+#include "support/packed_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,8 @@
 
 namespace lagoon {
 namespace {
+
+using testing_support::PackedMatrix;
 
 const std::string golden = LAGOON_GOLDEN_DIR "/real-s21/";
 
@@ -35,13 +38,14 @@ TEST(RealWeights, QueryProjection) {
   const auto stored = read_values<uint16_t>("g2_w");   // [512][3072] bf16
   const auto x = read_bfloat16("g2_x");                // [6][3072]
   const auto expected = read_values<float>("g2_out");  // [6][512]
-  const WeightMatrix weights = {.format = {.kind = WeightFormat::Kind::plain, .element = ElementType::bf16},
-                                .rows = 512,
-                                .columns = 3072,
-                                .values = reinterpret_cast<const std::byte*>(stored.data())};
+  const PackedMatrix weights({.format = {.kind = WeightFormat::Kind::plain, .element = ElementType::bf16},
+                              .rows = 512,
+                              .columns = 3072,
+                              .values = reinterpret_cast<const std::byte*>(stored.data())});
   std::vector<float> y(6 * 512);
 
-  scalar_kernels().multiply_float(weights, {0, 512}, {x.data(), 3072}, {nullptr, 6}, {y.data(), 512});
+  const KernelSet& kernels = kernel_set_named("auto", detect_cpu_features());
+  kernels.multiply_float(weights.matrix, weights.all(), {x.data(), 3072}, {nullptr, 6}, {y.data(), 512});
 
   ASSERT_EQ(expected.size(), y.size());
   for (size_t at = 0; at < y.size(); ++at) {

@@ -2,6 +2,7 @@
 #include "base/bfloat16.h"
 #include "kernels/canonical_math.h"
 #include "kernels/kernel_set.h"
+#include "unit/kernels/kernel_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -14,34 +15,18 @@
 namespace lagoon {
 namespace {
 
-constexpr uint32_t seed = 20261130;
+using namespace kernel_cases;
 
-std::vector<const KernelSet*> kernel_sets() {
-  const auto sets = runnable_kernel_sets(detect_cpu_features());
-  return {sets.begin(), sets.end()};
-}
+class Kernels : public SetCase {};
 
-class Kernels : public testing::TestWithParam<const KernelSet*> {
- protected:
-  const KernelSet& set() const { return *GetParam(); }
-  std::mt19937 random{seed};
-
-  std::vector<float> normal(size_t count) {
-    std::normal_distribution<float> distribution;
-    std::vector<float> values(count);
-    for (float& value : values) value = distribution(random);
-    return values;
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Machine, Kernels, testing::ValuesIn(kernel_sets()), [](const auto& parameter) { return parameter.param->name; });
+INSTANTIATE_TEST_SUITE_P(Machine, Kernels, testing::ValuesIn(all_sets()), set_name);
 
 /// A random affine matrix and what it means, in double.
 struct AffineCase {
   std::vector<uint32_t> words;
   std::vector<uint16_t> scales, biases;  // bf16
   std::vector<double> meaning;           // [rows][columns]
-  WeightMatrix matrix;
+  StoredRows stored;
 
   AffineCase(std::mt19937& random, int bits, int group, int64_t rows, int64_t columns) {
     words.assign(static_cast<size_t>(rows * columns * bits / 32), 0);
@@ -62,7 +47,7 @@ struct AffineCase {
         meaning.push_back(static_cast<double>(to_float(Bfloat16{scales.back()})) * code + static_cast<double>(to_float(Bfloat16{biases.back()})));
       }
     }
-    matrix = {.format = {WeightFormat::Kind::affine, ElementType::bf16, bits, group},
+    stored = {.format = {WeightFormat::Kind::affine, ElementType::bf16, bits, group},
               .rows = rows,
               .columns = columns,
               .values = reinterpret_cast<const std::byte*>(words.data()),
@@ -71,63 +56,59 @@ struct AffineCase {
   }
 };
 
-struct FixedCase {
-  std::vector<int8_t> high, low;
-  std::vector<float> scale, sum;
-  FixedRows rows;
-
-  FixedCase(const KernelSet& set, const std::vector<float>& x, int64_t tokens, int64_t columns, int group)
-      : high(x.size()), low(x.size()), scale(x.size() / static_cast<size_t>(group)), sum(scale.size()) {
-    for (int64_t token = 0; token < tokens; ++token) {
-      const int64_t groups = columns / group;
-      set.to_fixed_row(x.data() + token * columns, columns, group,
-                       {high.data() + token * columns, low.data() + token * columns, scale.data() + token * groups, sum.data() + token * groups});
-    }
-    rows = {high.data(), low.data(), scale.data(), sum.data(), columns, group};
-  }
-
-  double value(size_t at) const { return static_cast<double>(scale[at / static_cast<size_t>(rows.group)]) * (256 * high[at] + low[at]); }
-};
+/// The numbers that the scalar set's fixed point stands for; other sets may keep q in another order.
+double meaning_of(const FixedTokens& tokens, size_t at) {
+  return static_cast<double>(tokens.scale[at / static_cast<size_t>(tokens.rows.group)]) * tokens.q[at];
+}
 
 TEST_P(Kernels, FixedPointIsWithinHalfAStepAndInRange) {
   for (const int group : {32, 64, 128}) {
-    const std::vector<float> x = normal(static_cast<size_t>(3 * group));
-    const FixedCase fixed(set(), x, 1, 3 * group, group);
+    const std::vector<float> x = normal(3 * group);
+    const FixedTokens reference(scalar, x, 3 * group, group);
+    const FixedTokens fixed(set(), x, 3 * group, group);
     for (size_t at = 0; at < x.size(); ++at) {
-      const int q = 256 * fixed.high[at] + fixed.low[at];
-      ASSERT_LE(std::abs(q), 32512);
-      ASSERT_NEAR(fixed.value(at), x[at], 0.5001 * static_cast<double>(fixed.scale[at / static_cast<size_t>(group)]));
+      ASSERT_LE(std::abs(reference.q[at]), 32512);
+      ASSERT_NEAR(meaning_of(reference, at), x[at], 0.5001 * static_cast<double>(reference.scale[at / static_cast<size_t>(group)]));
     }
     for (size_t g = 0; g < 3; ++g) {
       int total = 0;
-      for (size_t at = g * static_cast<size_t>(group); at < (g + 1) * static_cast<size_t>(group); ++at) total += 256 * fixed.high[at] + fixed.low[at];
+      for (size_t at = g * static_cast<size_t>(group); at < (g + 1) * static_cast<size_t>(group); ++at) total += reference.q[at];
       EXPECT_EQ(fixed.sum[g], fixed.scale[g] * static_cast<float>(total));
     }
   }
 }
 
-TEST_P(Kernels, FixedPointRoundsTiesToEvenAndKeepsTheLargestExact) {
+TEST_P(Kernels, FixedPointKeepsTheLargestExact) {
   std::vector<float> x(32, 0.0f);
   x[0] = -32512.0f;  // the scale becomes 1
+
+  const FixedTokens fixed(set(), x, 32, 32);
+
+  EXPECT_EQ(fixed.scale[0], 1.0f);
+  EXPECT_EQ(fixed.sum[0], -32512.0f);
+}
+
+TEST(ScalarKernels, FixedPointRoundsTiesToEven) {
+  std::vector<float> x(32, 0.0f);
+  x[0] = -32512.0f;
   x[1] = 0.5f;
   x[2] = 1.5f;
   x[3] = -2.5f;
 
-  const FixedCase fixed(set(), x, 1, 32, 32);
+  const FixedTokens fixed(scalar_kernels(), x, 32, 32);
 
-  EXPECT_EQ(fixed.scale[0], 1.0f);
-  EXPECT_EQ(fixed.value(0), -32512.0);
-  EXPECT_EQ(fixed.value(1), 0.0);
-  EXPECT_EQ(fixed.value(2), 2.0);
-  EXPECT_EQ(fixed.value(3), -2.0);
+  EXPECT_EQ(fixed.q[0], -32512);
+  EXPECT_EQ(fixed.q[1], 0);
+  EXPECT_EQ(fixed.q[2], 2);
+  EXPECT_EQ(fixed.q[3], -2);
 }
 
 TEST_P(Kernels, FixedPointOfZerosSubnormalsAndWhatIsNotFinite) {
   std::vector<float> x(96, 0.0f);
-  for (size_t at = 32; at < 64; ++at) x[at] = std::numeric_limits<float>::denorm_min();
-  x[70] = std::numeric_limits<float>::infinity();
+  for (size_t at = 32; at < 64; ++at) x[at] = smallest;
+  x[70] = infinity;
 
-  const FixedCase fixed(set(), x, 1, 96, 32);
+  const FixedTokens fixed(set(), x, 96, 32);
 
   EXPECT_EQ(fixed.scale[0], 0.0f);
   EXPECT_EQ(fixed.sum[0], 0.0f);
@@ -143,17 +124,21 @@ TEST_P(Kernels, FixedProductsEqualTheFormulaForEveryWidthAndGroup) {
       const int64_t columns = 3 * group;
       const int64_t tokens = 5;
       const AffineCase weights(random, bits, group, rows, columns);
-      const FixedCase x(set(), normal(static_cast<size_t>(tokens * columns)), tokens, columns, group);
+      const TiledMatrix tiled(weights.stored);
+      const std::vector<float> x = normal(tokens * columns);
+      const FixedTokens fixed(set(), x, columns, group);
+      const FixedTokens reference(scalar, x, columns, group);
       std::vector<float> y(static_cast<size_t>(tokens * rows), -1.0f);
 
-      set().multiply_fixed(weights.matrix, {0, rows}, x.rows, {nullptr, tokens}, {y.data(), rows});
+      set().multiply_fixed(tiled.matrix, tiled.all(), fixed.rows, {nullptr, tokens}, {y.data(), rows});
 
       for (int64_t token = 0; token < tokens; ++token) {
         for (int64_t row = 0; row < rows; ++row) {
           double exact = 0.0;
           double magnitude = 0.0;
           for (int64_t k = 0; k < columns; ++k) {
-            const double term = weights.meaning[static_cast<size_t>(row * columns + k)] * x.value(static_cast<size_t>(token * columns + k));
+            const double term =
+                weights.meaning[static_cast<size_t>(row * columns + k)] * meaning_of(reference, static_cast<size_t>(token * columns + k));
             exact += term;
             magnitude += std::fabs(term);
           }
@@ -166,20 +151,21 @@ TEST_P(Kernels, FixedProductsEqualTheFormulaForEveryWidthAndGroup) {
   }
 }
 
-TEST_P(Kernels, AProductWritesItsRowsAloneAndFollowsTheSelection) {
-  const AffineCase weights(random, 4, 32, 10, 64);
-  const FixedCase x(set(), normal(4 * 64), 4, 64, 32);
-  std::vector<float> all(4 * 10);
-  set().multiply_fixed(weights.matrix, {0, 10}, x.rows, {nullptr, 4}, {all.data(), 10});
+TEST_P(Kernels, AProductWritesItsTilesAloneAndFollowsTheSelection) {
+  const AffineCase weights(random, 4, 32, 40, 64);
+  const TiledMatrix tiled(weights.stored);
+  const FixedTokens x(set(), normal(4 * 64), 64, 32);
+  std::vector<float> all(4 * 40);
+  set().multiply_fixed(tiled.matrix, tiled.all(), x.rows, {nullptr, 4}, {all.data(), 40});
   const std::vector<int32_t> index = {3, 1};
-  std::vector<float> some(2 * 10, 7.0f);
+  std::vector<float> some(2 * 40, canary);
 
-  set().multiply_fixed(weights.matrix, {2, 5}, x.rows, {index.data(), 2}, {some.data(), 10});
+  set().multiply_fixed(tiled.matrix, {1, 2}, x.rows, {index.data(), 2}, {some.data(), 40});
 
-  for (size_t row = 0; row < 10; ++row) {
-    const bool mine = row >= 2 && row < 5;
-    EXPECT_EQ(some[row], mine ? all[30 + row] : 7.0f);
-    EXPECT_EQ(some[10 + row], mine ? all[10 + row] : 7.0f);
+  for (size_t row = 0; row < 40; ++row) {
+    const bool mine = row >= 16 && row < 32;
+    EXPECT_EQ(some[row], mine ? all[120 + row] : canary);
+    EXPECT_EQ(some[40 + row], mine ? all[40 + row] : canary);
   }
 }
 
@@ -187,22 +173,22 @@ TEST_P(Kernels, FloatProductsOfPlainWeightsKeepTheirValues) {
   const int64_t rows = 7;
   const int64_t columns = 1100;  // no multiple of a lane or a stretch
   const int64_t tokens = 11;
-  const std::vector<float> source = normal(static_cast<size_t>(rows * columns));
-  const std::vector<float> x = normal(static_cast<size_t>(tokens * columns));
+  const std::vector<float> source = normal(rows * columns);
+  const std::vector<float> x = normal(tokens * columns);
   std::vector<uint16_t> halves;
   for (const float value : source) halves.push_back(to_bfloat16(value).bits);
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f16}) {
     if (type == ElementType::f16) {
       for (uint16_t& half : halves) half = static_cast<uint16_t>(random() & 0xbbffu);  // finite halves of every sign
     }
-    const WeightMatrix matrix = {
-        .format = {.kind = WeightFormat::Kind::plain, .element = type},
-        .rows = rows,
-        .columns = columns,
-        .values = reinterpret_cast<const std::byte*>(type == ElementType::f32 ? static_cast<const void*>(source.data()) : halves.data())};
+    const void* values = type == ElementType::f32 ? static_cast<const void*>(source.data()) : halves.data();
+    const TiledMatrix tiled({.format = {.kind = WeightFormat::Kind::plain, .element = type},
+                             .rows = rows,
+                             .columns = columns,
+                             .values = static_cast<const std::byte*>(values)});
     std::vector<float> y(static_cast<size_t>(tokens * rows));
 
-    set().multiply_float(matrix, {0, rows}, {x.data(), columns}, {nullptr, tokens}, {y.data(), rows});
+    set().multiply_float(tiled.matrix, tiled.all(), {x.data(), columns}, {nullptr, tokens}, {y.data(), rows});
 
     for (int64_t token = 0; token < tokens; ++token) {
       for (int64_t row = 0; row < rows; ++row) {
@@ -225,33 +211,35 @@ TEST_P(Kernels, FloatProductsOfPlainWeightsKeepTheirValues) {
 
 // 2^24 + 1 is no float: in lane order the ones meet each other before they meet the large number, elsewhere they are lost.
 TEST_P(Kernels, FloatProductsAddInTheCanonicalOrder) {
+  const std::vector<float> ones(64, 1.0f);
+  const auto product = [&](const std::vector<float>& weights) {
+    const TiledMatrix tiled({.format = {.kind = WeightFormat::Kind::plain, .element = ElementType::f32},
+                             .rows = 1,
+                             .columns = 64,
+                             .values = reinterpret_cast<const std::byte*>(weights.data())});
+    float y = 0.0f;
+    set().multiply_float(tiled.matrix, tiled.all(), {ones.data(), 64}, {nullptr, 1}, {&y, 1});
+    return y;
+  };
   std::vector<float> weights(64, 0.0f);
   weights[0] = 0x1p24f;  // lane 0
   weights[17] = 1.0f;    // lane 1
   weights[33] = 1.0f;    // lane 1
-  const std::vector<float> ones(64, 1.0f);
-  const WeightMatrix matrix = {.format = {.kind = WeightFormat::Kind::plain, .element = ElementType::f32},
-                               .rows = 1,
-                               .columns = 64,
-                               .values = reinterpret_cast<const std::byte*>(weights.data())};
-  float y = 0.0f;
-
-  set().multiply_float(matrix, {0, 1}, {ones.data(), 64}, {nullptr, 1}, {&y, 1});
-  EXPECT_EQ(y, 0x1p24f + 2.0f);
+  EXPECT_EQ(product(weights), 0x1p24f + 2.0f);
 
   weights[33] = 0.0f;
   weights[32] = 1.0f;  // lane 0: lost at once
-  set().multiply_float(matrix, {0, 1}, {ones.data(), 64}, {nullptr, 1}, {&y, 1});
-  EXPECT_EQ(y, 0x1p24f);
+  EXPECT_EQ(product(weights), 0x1p24f);
 }
 
 TEST_P(Kernels, OracleProductsOfAffineWeightsDequantize) {
   for (const int bits : {2, 3, 4, 5, 6, 8}) {
     const AffineCase weights(random, bits, 64, 5, 640);
+    const TiledMatrix tiled(weights.stored);
     const std::vector<float> x = normal(640);
     std::vector<float> y(5);
 
-    set().multiply_float(weights.matrix, {0, 5}, {x.data(), 640}, {nullptr, 1}, {y.data(), 5});
+    set().multiply_float(tiled.matrix, tiled.all(), {x.data(), 640}, {nullptr, 1}, {y.data(), 5});
 
     for (size_t row = 0; row < 5; ++row) {
       double exact = 0.0;
@@ -266,10 +254,18 @@ TEST_P(Kernels, OracleProductsOfAffineWeightsDequantize) {
 }
 
 TEST_P(Kernels, ReadRowDequantizesOneRow) {
-  const AffineCase weights(random, 3, 32, 4, 96);
-  std::vector<float> row(96);
-  set().read_row(weights.matrix, 2, row.data());
-  for (size_t k = 0; k < 96; ++k) ASSERT_NEAR(row[k], weights.meaning[2 * 96 + k], 1e-6 * (1.0 + std::fabs(weights.meaning[2 * 96 + k])) * 4);
+  for (const int bits : {2, 3, 4, 5, 6, 8}) {
+    const AffineCase weights(random, bits, 32, 20, 96);
+    const TiledMatrix tiled(weights.stored);
+    for (const size_t row : {0u, 2u, 15u, 17u}) {
+      std::vector<float> values(96);
+      set().read_row(tiled.matrix, static_cast<int64_t>(row), values.data());
+      for (size_t k = 0; k < 96; ++k) {
+        const double meaning = weights.meaning[row * 96 + k];
+        ASSERT_NEAR(values[k], meaning, 1e-6 * (1.0 + std::fabs(meaning)) * 4);
+      }
+    }
+  }
 }
 
 TEST_P(Kernels, NormRotationAndGatesEqualTheirFormulas) {
@@ -315,31 +311,33 @@ TEST_P(Kernels, AttentionOverBlocksIsASoftmaxOverAllKeys) {
   const int head_dim = 20;
   const int heads = 3;
   const int keys = 300;  // two whole blocks and a part
-  const std::vector<float> queries = normal(static_cast<size_t>(heads * head_dim));
-  std::vector<float> key = normal(static_cast<size_t>(keys * head_dim));
-  std::vector<float> value = normal(static_cast<size_t>(keys * head_dim));
+  const std::vector<float> queries = normal(heads * head_dim);
+  std::vector<float> key = normal(keys * head_dim);
+  std::vector<float> value = normal(keys * head_dim);
   for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-    std::vector<std::byte> stored_keys(key.size() * 4);
-    std::vector<std::byte> stored_values(value.size() * 4);
-    if (type == ElementType::f32) {
-      std::memcpy(stored_keys.data(), key.data(), key.size() * 4);
-      std::memcpy(stored_values.data(), value.data(), value.size() * 4);
-    } else {
-      set().to_bfloat16(key.data(), stored_keys.data(), static_cast<int64_t>(key.size()));
-      set().to_bfloat16(value.data(), stored_values.data(), static_cast<int64_t>(value.size()));
+    const auto key_bytes = static_cast<size_t>(key_block_elements(head_dim) * bytes_of(type));
+    const auto value_bytes = static_cast<size_t>(value_block_elements(head_dim) * bytes_of(type));
+    std::vector<std::byte> stored_keys(3 * key_bytes);
+    std::vector<std::byte> stored_values(3 * value_bytes);
+    for (int j = 0; j < keys; ++j) {
+      const auto block = static_cast<size_t>(j / attention_block);
+      store_key_value(key.data() + j * head_dim, value.data() + j * head_dim, head_dim, j % attention_block, type,
+                      stored_keys.data() + block * key_bytes, stored_values.data() + block * value_bytes);
+    }
+    if (type == ElementType::bf16) {
       for (float& number : key) number = to_float(to_bfloat16(number));
       for (float& number : value) number = to_float(to_bfloat16(number));
     }
-    std::vector<float> maximum(heads, -std::numeric_limits<float>::infinity());
+    std::vector<float> maximum(heads, -infinity);
     std::vector<float> sum(heads, 0.0f);
     std::vector<float> out(queries.size(), 0.0f);
     const AttentionPartial partial = {maximum.data(), sum.data(), out.data()};
-    const int64_t row_bytes = int64_t{head_dim} * bytes_of(type);
 
-    for (int begin = 0; begin < keys; begin += attention_block) {
-      set().attend_block(
-          queries.data(), heads, head_dim, 0.7f,
-          {stored_keys.data() + begin * row_bytes, stored_values.data() + begin * row_bytes, type, std::min(attention_block, keys - begin)}, partial);
+    for (int block = 0; block < 3; ++block) {
+      const KeyValueBlock part = {stored_keys.data() + static_cast<size_t>(block) * key_bytes,
+                                  stored_values.data() + static_cast<size_t>(block) * value_bytes, type, 0,
+                                  std::min(attention_block, keys - block * attention_block)};
+      set().attend_block(queries.data(), heads, head_dim, 0.7f, part, partial);
     }
     set().finish_attention(partial, heads, head_dim, out.data());
 
@@ -352,7 +350,7 @@ TEST_P(Kernels, AttentionOverBlocksIsASoftmaxOverAllKeys) {
           score += static_cast<double>(queries[static_cast<size_t>(head * head_dim + d)]) *
                    static_cast<double>(key[static_cast<size_t>(j * head_dim + d)]);
         }
-        weights.push_back(std::exp(0.7 * score));
+        weights.push_back(std::exp(static_cast<double>(0.7f) * score));
         total += weights.back();
       }
       for (int d = 0; d < head_dim; ++d) {
@@ -377,11 +375,10 @@ TEST(CanonicalMath, AgreesWithTheCLibraryOverTheWholeRange) {
 }
 
 TEST(CanonicalMath, TheEndsOfTheRange) {
-  const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(canonical_exp(0.0f), 1.0f);
   EXPECT_EQ(canonical_exp(-infinity), 0.0f);
   EXPECT_EQ(canonical_exp(infinity), infinity);
-  EXPECT_TRUE(std::isnan(canonical_exp(std::numeric_limits<float>::quiet_NaN())));
+  EXPECT_TRUE(std::isnan(canonical_exp(not_a_number)));
   EXPECT_EQ(canonical_softplus(25.0f), 25.0f);
   EXPECT_EQ(canonical_softplus(-infinity), 0.0f);
   EXPECT_EQ(canonical_sigmoid(-infinity), 0.0f);

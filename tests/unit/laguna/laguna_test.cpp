@@ -1,5 +1,7 @@
 // window, router, rotary, KV cache, activations: the parts of the model that need no checkpoint.
 #include "laguna/activations.h"
+
+#include "kernels/scalar/weights.h"
 #include "laguna/kv_cache.h"
 #include "laguna/rotary.h"
 #include "laguna/router.h"
@@ -135,23 +137,32 @@ ModelConfig small_config() {
   return config;
 }
 
-/// Marks the key of a position so that it can be recognised.
+/// Marks keys and values of positions so that they can be recognised: with a number below 256, which bf16 keeps.
 void append_positions(KvCache& cache, int64_t count, char mark) {
   cache.reserve(count);
   for (int64_t at = 0; at < count; ++at) {
-    for (const int layer : {0, 1}) *cache.key(layer, 1, cache.length() + at) = static_cast<std::byte>(mark + (cache.length() + at) % 50);
+    const std::vector<float> number(8, static_cast<float>(mark + (cache.length() + at) % 50));
+    for (const int layer : {0, 1}) cache.store(layer, 1, cache.length() + at, number.data(), number.data());
   }
   cache.advance(count);
 }
 
-char mark_of(const KvCache& cache, int layer, int64_t position) { return static_cast<char>(*cache.block(layer, 1, position, position + 1).keys); }
+/// The mark of a position, read at the last dimension of its key and its value.
+char mark_of(const KvCache& cache, int layer, int64_t position) {
+  const KeyValueBlock block = cache.block(layer, 1, position, position + 1);
+  EXPECT_EQ(block.end, block.begin + 1);
+  const float key = scalar::element_at(block.keys, block.element, key_offset(block.begin, 7, 8));
+  const float value = scalar::element_at(block.values, block.element, value_offset(block.begin, 7));
+  EXPECT_EQ(key, value);
+  return static_cast<char>(key);
+}
 
 TEST(KvCache, ASlidingLayerKeepsItsWindowWhateverTheContext) {
   MemoryBudget budget;
   const ModelConfig config = small_config();
   KvCache cache(config, 29, ElementType::bf16, budget);  // 100 + 29 - 1 = 128 rows: one page
   const uint64_t page = KvCache::page_bytes(config, ElementType::bf16);
-  EXPECT_EQ(page, 2u * 2 * 8 * 128 * 2);
+  EXPECT_EQ(page, 2u * 128 * (8 + 32) * 2);  // 2 heads; values are kept in strips of 32 dimensions
   EXPECT_EQ(budget.total(), page);
 
   for (int step = 0; step < 100; ++step) append_positions(cache, 29, 'A');
@@ -234,9 +245,11 @@ TEST(Activations, TheirBytesAreKnownBeforeTheyAreClaimed) {
     for (const bool per_element : {false, true}) {
       ModelConfig config = small_config();
       if (per_element) config.layers[1].gate = GateKind::per_element;
+      const StepShape shape = {.rows = rows, .context = 5000, .groups = {true, false, per_element}};
       MemoryBudget budget;
-      const Activations activations(config, rows, budget);
-      EXPECT_EQ(Activations::bytes(config, rows), budget.total()) << rows;
+      const Activations activations(config, shape, budget);
+      EXPECT_EQ(Activations::bytes(config, shape), budget.total()) << rows;
+      EXPECT_EQ(activations.span_slots, std::max<int64_t>(rows, 5));
     }
   }
 }

@@ -1,0 +1,19 @@
+// peak_probes.h: loops that do nothing but one instruction, as fast as a core can: what a kernel's speed is compared with.
+#pragma once
+
+#include "machine/cpu_features.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace lagoon {
+
+struct PeakProbe {
+  const char* name;               // "byte products (vpdpbusd)", ...
+  double (*run)(int64_t rounds);  // returns the multiply-adds that were executed, of the instruction's own kind
+};
+
+/// Those that `cpu` can run. The first is scalar code and always there.
+std::vector<PeakProbe> peak_probes(const CpuFeatures& cpu);
+
+}  // namespace lagoon

@@ -1,0 +1,19 @@
+// probes.h: the loops behind peak_probes(), by the instructions that they need: each file is compiled for its own.
+#pragma once
+
+#include <cstdint>
+
+namespace lagoon::probes {
+
+/// Accumulators in flight: more than the latency of any of these instructions times how many begin in a cycle.
+constexpr int chains = 12;
+
+// Each runs `rounds` rounds and returns the multiply-adds that were executed.
+double fma_256(int64_t rounds);       // vfmadd, 8 floats
+double madd_256(int64_t rounds);      // vpmaddwd with the vpaddd that sums need, 16 products
+double fma_512(int64_t rounds);       // vfmadd, 16 floats
+double madd_512(int64_t rounds);      // vpmaddwd with vpaddd, 32 products
+double byte_dot_512(int64_t rounds);  // vpdpbusd, 64 products
+double bf16_dot_512(int64_t rounds);  // vdpbf16ps, 32 products
+
+}  // namespace lagoon::probes
