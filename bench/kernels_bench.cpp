@@ -1,12 +1,14 @@
 // kernels_bench.cpp: products with quantized weights against what the machine can do, measured in turns in one run, since other
 // programs disturb both.
 //   kernels_bench [--benchmark_filter=decode/avx512-vnni/4] [flags of Google Benchmark]
-// decode: one token, weights from memory, against a loop that only reads them (read_GBps; share = GBps / read_GBps).
-// prefill: many tokens on one core, against a loop of nothing but the products' instruction (share of the rate that it allows).
+// decode: one token or a few, weights from memory, against a loop that only reads them.
+// prefill: many tokens on one core, against a loop of nothing but the products' instruction.
 // pack: a checkpoint's rows to tiles, in bytes of the checkpoint.
+#include "base/aligned_buffer.h"
 #include "kernels/kernel_set.h"
 #include "kernels/peak_probes.h"
 #include "kernels/tile_layout.h"
+#include "machine/large_pages.h"
 
 #include <benchmark/benchmark.h>
 
@@ -38,10 +40,11 @@ double computed() {
 
 WeightFormat format_of(int bits) { return {WeightFormat::Kind::affine, ElementType::bf16, bits, group}; }
 
-/// Bytes that are codes of any width and, as bf16, numbers of 0.03 or so. At least a page of each kind of cache beyond 1 GiB.
-const std::vector<std::byte>& tile_memory() {
-  static const std::vector<std::byte> memory = [] {
-    std::vector<std::byte> bytes(size_t{1200} << 20);
+/// More than caches hold. As bf16 its numbers are 0.03 or so, since scales of NaN or next to 0 would take another time.
+const AlignedBuffer<std::byte>& tile_memory() {
+  static const AlignedBuffer<std::byte> memory = [] {
+    AlignedBuffer<std::byte> bytes(size_t{1200} << 20);
+    advise_large(bytes.data(), bytes.size());
     std::mt19937_64 random(1);
     for (size_t at = 0; at < bytes.size(); at += 8) {
       const uint64_t word = (random() & 0x80ff80ff80ff80ffu) | 0x3c003c003c003c00u;
@@ -64,7 +67,10 @@ struct Tokens {
   FixedRows rows;
 
   Tokens(const KernelSet& set, int64_t count)
-      : q(static_cast<size_t>(count * columns)), scale(q.size() / group), sum(scale.size()), rows{q.data(), scale.data(), sum.data(), columns, group} {
+      : q(static_cast<size_t>(count * columns)),
+        scale(q.size() / group),
+        sum(scale.size()),
+        rows{q.data(), scale.data(), sum.data(), columns, group} {
     std::mt19937 random(2);
     std::normal_distribution<float> normal;
     std::vector<float> x(columns);
@@ -103,23 +109,35 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void decode(benchmark::State& state, const KernelSet& set, int bits, int threads) {
+/// What was reached, as the median, and as the median of what part it was of the limit measured beside it.
+void report(benchmark::State& state, const std::string& unit, const std::vector<double>& reached, const std::vector<double>& limits) {
+  std::vector<double> shares;
+  for (size_t at = 0; at < reached.size(); ++at) shares.push_back(reached[at] / limits[at]);
+  state.counters[unit] = median(reached);
+  state.counters["limit_" + unit] = median(limits);
+  state.counters["share"] = median(shares);
+}
+
+/// Each thread has its part of the tiles; parts are read and multiplied by turns, an eighth at a time.
+void decode(benchmark::State& state, const KernelSet& set, int bits, int64_t tokens, int threads) {
+  constexpr int64_t sections = 8;
   const auto& memory = tile_memory();
   const WeightMatrix matrix = matrix_in(memory.data(), memory.size(), bits);
-  const int64_t tiles = tile_count(matrix.rows) / threads;
-  const Tokens x(set, 1);
-  std::vector<float> y(static_cast<size_t>(matrix.rows));
-  const double bytes = static_cast<double>(tiles * matrix.tile_stride * threads) * 1e-9;
+  const int64_t tiles = tile_count(matrix.rows) / threads / sections;
+  const Tokens x(set, tokens);
+  std::vector<float> y(static_cast<size_t>(tokens * matrix.rows));
+  const double gigabytes = static_cast<double>(tiles * matrix.tile_stride * threads) * 1e-9;
   std::vector<double> read, multiplied;
   for (auto _ : state) {
-    read.push_back(bytes / time_threads(threads, [&](int part) { read_all(matrix.tile(part * tiles), tiles * matrix.tile_stride); }));
-    multiplied.push_back(bytes / time_threads(threads, [&](int part) {
-                           set.multiply_fixed(matrix, {part * tiles, (part + 1) * tiles}, x.rows, {nullptr, 1}, {y.data(), 0});
-                         }));
+    for (int64_t section = 0; section < sections; ++section) {
+      const auto first = [&](int part) { return (part * sections + section) * tiles; };
+      read.push_back(gigabytes / time_threads(threads, [&](int part) { read_all(matrix.tile(first(part)), tiles * matrix.tile_stride); }));
+      multiplied.push_back(gigabytes / time_threads(threads, [&](int part) {
+                             set.multiply_fixed(matrix, {first(part), first(part) + tiles}, x.rows, {nullptr, tokens}, {y.data(), matrix.rows});
+                           }));
+    }
   }
-  state.counters["read_GBps"] = median(read);
-  state.counters["GBps"] = median(multiplied);
-  state.counters["share"] = median(multiplied) / median(read);
+  report(state, "GBps", multiplied, read);
 }
 
 /// Products per second on one core, of those that one multiply-add takes.
@@ -147,24 +165,22 @@ void prefill(benchmark::State& state, const KernelSet& set, int bits, int64_t to
   const double adds = static_cast<double>(tokens * matrix.rows * columns);
   std::vector<double> rates, peaks;
   for (auto _ : state) {
-    peaks.push_back(peak_rate(set));
+    peaks.push_back(2e-9 * peak_rate(set));
     const double begin = computed();
     set.multiply_fixed(matrix, {0, tile_count(matrix.rows)}, x.rows, {index.data(), tokens}, {y.data(), matrix.rows});
-    rates.push_back(adds / (computed() - begin));
+    rates.push_back(2e-9 * adds / (computed() - begin));
   }
-  state.counters["GFLOPs"] = 2e-9 * median(rates);
-  state.counters["peak_GFLOPs"] = 2e-9 * median(peaks);
-  state.counters["share"] = median(rates) / median(peaks);
+  report(state, "GFLOPs", rates, peaks);
 }
 
-void pack(benchmark::State& state, int bits) {
+void pack(benchmark::State& state, const KernelSet& set, int bits) {
   const WeightFormat format = format_of(bits);
   const std::byte* source = tile_memory().data();
   const int64_t row_bytes = columns * bits / 8;
   const int64_t parameters = columns / group * bytes_of(format.element);
   std::vector<std::byte> tile(static_cast<size_t>(tile_bytes(format, columns)));
   for (auto _ : state) {
-    pack_tile({format, tile_rows, columns, source, source + tile_rows * row_bytes, source + tile_rows * (row_bytes + parameters)}, tile.data());
+    set.pack_tile({format, tile_rows, columns, source, source + tile_rows * row_bytes, source + tile_rows * (row_bytes + parameters)}, tile.data());
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * tile_rows * (row_bytes + 2 * parameters));
@@ -174,23 +190,26 @@ void add_benchmarks() {
   constexpr int all_bits[] = {2, 3, 4, 5, 6, 8};
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   for (const KernelSet* set : runnable_kernel_sets(detect_cpu_features())) {
-    if (set == &scalar_kernels()) continue;
     const std::string name = set->name;
     for (const int bits : all_bits) {
       const std::string width = std::to_string(bits);
-      for (const int threads : {1, cores}) {
-        benchmark::RegisterBenchmark(("decode/" + name + "/" + width + "/threads:" + std::to_string(threads)).c_str(), decode, *set, bits, threads)
-            ->Iterations(7)
-            ->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("pack/" + name + "/" + width).c_str(), pack, *set, bits);
+      if (set == &scalar_kernels()) continue;
+      for (const int tokens : {1, 4}) {
+        for (const int threads : {1, cores}) {
+          const std::string shape = "/tokens:" + std::to_string(tokens) + "/threads:" + std::to_string(threads);
+          benchmark::RegisterBenchmark(("decode/" + name + "/" + width + shape).c_str(), decode, *set, bits, tokens, threads)
+              ->Iterations(5)
+              ->Unit(benchmark::kMillisecond);
+        }
       }
-      for (const int tokens : {2, 4, 16, 48, 512}) {
+      for (const int tokens : {4, 16, 48, 512}) {
         benchmark::RegisterBenchmark(("prefill/" + name + "/" + width + "/tokens:" + std::to_string(tokens)).c_str(), prefill, *set, bits, tokens)
             ->Iterations(std::max(9, 400 / tokens))
             ->Unit(benchmark::kMillisecond);
       }
     }
   }
-  for (const int bits : all_bits) benchmark::RegisterBenchmark(("pack/" + std::to_string(bits)).c_str(), pack, bits);
 }
 
 }  // namespace

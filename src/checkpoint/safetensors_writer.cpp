@@ -31,8 +31,8 @@ std::string safetensors_header(const std::vector<TensorDeclaration>& tensors, co
     require(names.insert(tensor.name).second && tensor.name != "__metadata__" && is_valid_utf8(tensor.name),
             "a tensor to write has no name of its own");
     const uint64_t end = checked_add<uint64_t>(offset, bytes_of(tensor), tensor.name);
-    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", comma, Json(tensor.name).dump(),
-                        name_of(tensor.type), fmt::join(tensor.shape, ","), offset, end);
+    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", comma, Json(tensor.name).dump(), name_of(tensor.type),
+                        fmt::join(tensor.shape, ","), offset, end);
     comma = ",";
     offset = end;
   }

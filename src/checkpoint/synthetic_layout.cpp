@@ -95,9 +95,7 @@ class Lister {
     add(path, Part::biases, StoredType::bf16, shape, values);
   }
 
-  void norm(const ModulePath& path, int64_t width) {
-    vector(path, StoredType::bf16, width, {SyntheticValues::Kind::bf16, 1.0f, norm_spread});
-  }
+  void norm(const ModulePath& path, int64_t width) { vector(path, StoredType::bf16, width, {SyntheticValues::Kind::bf16, 1.0f, norm_spread}); }
 
   void vector(const ModulePath& path, StoredType type, int64_t width, const SyntheticValues& values) {
     layout_.parameters += static_cast<uint64_t>(width);

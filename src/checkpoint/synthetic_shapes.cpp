@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <string>
+#include <array>
 
 namespace lagoon {
 namespace {
@@ -11,6 +11,68 @@ namespace {
 constexpr int head_dim = 128;
 constexpr int window = 512;
 constexpr int sliding_run = 3;  // sliding layers behind each full one
+
+// Source: config.json of poolside/Laguna-XS-2.1, Laguna-S-2.1 (the one with a context of 2^20) and Laguna-M.1 (context of 2^18);
+// mini is XS-2.1 made small.
+constexpr std::array<PublishedShape, 4> shapes{{
+    {.name = "xs-2.1",
+     .layers = 40,
+     .hidden = 2048,
+     .dense_width = 8192,
+     .dense_layers = 1,
+     .full_heads = 48,
+     .sliding_heads = 64,
+     .kv_heads = 8,
+     .experts = 256,
+     .experts_per_token = 8,
+     .expert_width = 512,
+     .routed_scale = 2.5,
+     .max_context = 262144,
+     .rope = {.factor = 32.0, .original_context = 8192, .beta_fast = 64.0, .attention_factor = 1.3465735902799727}},
+    {.name = "s-2.1",
+     .layers = 48,
+     .hidden = 3072,
+     .dense_width = 12288,
+     .dense_layers = 1,
+     .full_heads = 48,
+     .sliding_heads = 72,
+     .kv_heads = 8,
+     .experts = 256,
+     .experts_per_token = 10,
+     .expert_width = 1024,
+     .routed_scale = 2.5,
+     .max_context = 1048576,
+     .rope = {.factor = 128.0, .original_context = 8192, .beta_fast = 32.0, .attention_factor = 1.4852030263919618}},
+    {.name = "m.1",
+     .layers = 70,
+     .hidden = 4096,
+     .dense_width = 16384,
+     .dense_layers = 3,
+     .full_heads = 64,
+     .sliding_heads = 0,
+     .kv_heads = 8,
+     .experts = 256,
+     .experts_per_token = 16,
+     .expert_width = 1024,
+     .routed_scale = 1.0,
+     .per_element_gate = true,
+     .max_context = 262144,
+     .rope = {.factor = 64.0, .original_context = 4096, .beta_fast = 64.0, .attention_factor = 1.0, .partial = 1.0}},
+    {.name = "mini",
+     .layers = 12,
+     .hidden = 1024,
+     .dense_width = 4096,
+     .dense_layers = 1,
+     .full_heads = 16,
+     .sliding_heads = 24,
+     .kv_heads = 4,
+     .experts = 64,
+     .experts_per_token = 8,
+     .expert_width = 512,
+     .routed_scale = 2.5,
+     .max_context = 262144,
+     .rope = {.factor = 32.0, .original_context = 8192, .beta_fast = 64.0, .attention_factor = 1.3465735902799727}},
+}};
 
 bool is_sliding(const PublishedShape& shape, int layer) { return shape.sliding_heads > 0 && layer % (sliding_run + 1) != 0; }
 
@@ -51,72 +113,9 @@ void add_layer_lists(const PublishedShape& shape, int layers, Json& config) {
 
 }  // namespace
 
-const std::vector<PublishedShape>& published_shapes() {
-  // Source: config.json of poolside/Laguna-XS-2.1, Laguna-S-2.1 (context of 2^20) and Laguna-M.1; mini is XS-2.1 made small.
-  static const std::vector<PublishedShape> shapes = {
-      {.name = "xs-2.1",
-       .layers = 40,
-       .hidden = 2048,
-       .dense_width = 8192,
-       .dense_layers = 1,
-       .full_heads = 48,
-       .sliding_heads = 64,
-       .kv_heads = 8,
-       .experts = 256,
-       .experts_per_token = 8,
-       .expert_width = 512,
-       .routed_scale = 2.5,
-       .max_context = 262144,
-       .rope = {.factor = 32.0, .original_context = 8192, .beta_fast = 64.0, .attention_factor = 1.3465735902799727}},
-      {.name = "s-2.1",
-       .layers = 48,
-       .hidden = 3072,
-       .dense_width = 12288,
-       .dense_layers = 1,
-       .full_heads = 48,
-       .sliding_heads = 72,
-       .kv_heads = 8,
-       .experts = 256,
-       .experts_per_token = 10,
-       .expert_width = 1024,
-       .routed_scale = 2.5,
-       .max_context = 1048576,
-       .rope = {.factor = 128.0, .original_context = 8192, .beta_fast = 32.0, .attention_factor = 1.4852030263919618}},
-      {.name = "m.1",
-       .layers = 70,
-       .hidden = 4096,
-       .dense_width = 16384,
-       .dense_layers = 3,
-       .full_heads = 64,
-       .sliding_heads = 0,
-       .kv_heads = 8,
-       .experts = 256,
-       .experts_per_token = 16,
-       .expert_width = 1024,
-       .routed_scale = 1.0,
-       .per_element_gate = true,
-       .max_context = 262144,
-       .rope = {.factor = 64.0, .original_context = 4096, .beta_fast = 64.0, .attention_factor = 1.0, .partial = 1.0}},
-      {.name = "mini",
-       .layers = 12,
-       .hidden = 1024,
-       .dense_width = 4096,
-       .dense_layers = 1,
-       .full_heads = 16,
-       .sliding_heads = 24,
-       .kv_heads = 4,
-       .experts = 64,
-       .experts_per_token = 8,
-       .expert_width = 512,
-       .routed_scale = 2.5,
-       .max_context = 262144,
-       .rope = {.factor = 32.0, .original_context = 8192, .beta_fast = 64.0, .attention_factor = 1.3465735902799727}},
-  };
-  return shapes;
-}
+std::span<const PublishedShape> published_shapes() { return shapes; }
 
 const PublishedShape* find_shape(std::string_view name) {
-  const std::vector<PublishedShape>& shapes = published_shapes();
   const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const PublishedShape& shape) { return shape.name == name; });
   return found == shapes.end() ? nullptr : &*found;
 }

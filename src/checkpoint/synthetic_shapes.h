@@ -4,9 +4,8 @@
 #include "base/json.h"
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace lagoon {
 
@@ -42,7 +41,7 @@ constexpr int synthetic_vocabulary = 100352;
 constexpr int synthetic_bos = 2;
 constexpr int synthetic_pad = 9;
 
-const std::vector<PublishedShape>& published_shapes();
+std::span<const PublishedShape> published_shapes();
 
 /// nullptr if no shape has this name.
 const PublishedShape* find_shape(std::string_view name);

@@ -57,8 +57,8 @@ void read_option(const std::string& where, std::string_view option, const Publis
     return;
   }
   if (!number || *number < 1 || *number > static_cast<uint64_t>(shape.layers)) {
-    fail(ErrorKind::invalid, "{}: `{}`: {} has {} layers; write layers= and a number from 1 to {}", where, printable(option), shape.name, shape.layers,
-         shape.layers);
+    fail(ErrorKind::invalid, "{}: `{}`: {} has {} layers; write layers= and a number from 1 to {}", where, printable(option), shape.name,
+         shape.layers, shape.layers);
   }
   layers = static_cast<int>(*number);
 }

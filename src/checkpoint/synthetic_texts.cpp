@@ -66,7 +66,7 @@ std::array<std::string, byte_tokens> byte_alphabet() {
 
 Json added_token(int id) {
   const std::string content = added_content(id);
-  return {{"id", id},        {"content", content}, {"single_word", false},          {"lstrip", false},
+  return {{"id", id},        {"content", content},  {"single_word", false},          {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", is_special(content)}};
 }
 
@@ -95,7 +95,8 @@ std::string synthetic_tokenizer(int vocabulary) {
   const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   return fmt::format(
       "{{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":{},\"normalizer\":null,\"pre_tokenizer\":{},\"post_processor\":{},"
-      "\"decoder\":{},\"model\":{{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
+      "\"decoder\":{},\"model\":{{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,\"end_of_word_suffix\":"
+      "null,"
       "\"fuse_unk\":false,\"byte_fallback\":false,\"ignore_merges\":false,\"vocab\":{{{}}},\"merges\":[]}}}}\n",
       added.dump(), byte_level.dump(), frame.dump(), byte_level.dump(), vocab);
 }

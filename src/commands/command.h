@@ -20,6 +20,7 @@ struct Command {
   Action action;
 };
 
+Command declare_bench(CLI::App& program);
 Command declare_generate(CLI::App& program);
 Command declare_logits(CLI::App& program);
 Command declare_render(CLI::App& program);

@@ -7,6 +7,7 @@
 namespace lagoon {
 
 struct Environment {
+  std::string command_line;  // as it was typed, without the program's path
   CheckpointPlaces places;
   bool output_is_terminal = false;  // standard output
   bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no

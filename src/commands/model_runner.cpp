@@ -8,8 +8,6 @@
 #include "machine/available_memory.h"
 #include "machine/topology.h"
 
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -29,7 +27,16 @@ Precision precision_named(const std::string& name) {
   fail(ErrorKind::invalid, "--precision `{}`: write default or oracle", printable(name));
 }
 
-CpuModelOptions options_of(const RunnerFlags& flags, const ModelConfig& config, int64_t context) {
+}  // namespace
+
+void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
+  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
+  parser.add_option("--kernels", flags.kernels, "kernel set: auto, avx512-vnni, avx512, avx2 or scalar")->capture_default_str();
+  parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
+  parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")->transform(whole_number<int64_t>())->capture_default_str();
+}
+
+CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context) {
   if (context > config.max_context) {
     fail(ErrorKind::invalid, "{} tokens of context are asked for, the checkpoint is made for {} (max_position_embeddings); ask for at most that",
          format_count(static_cast<uint64_t>(context)), format_count(static_cast<uint64_t>(config.max_context)));
@@ -44,18 +51,9 @@ CpuModelOptions options_of(const RunnerFlags& flags, const ModelConfig& config, 
           .kernels = &kernel_set_named(flags.kernels, detect_cpu_features())};
 }
 
-}  // namespace
-
-void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
-  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
-  parser.add_option("--kernels", flags.kernels, "kernel set: auto, avx512-vnni, avx512, avx2 or scalar")->capture_default_str();
-  parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
-  parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")->transform(whole_number<int64_t>())->capture_default_str();
-}
-
-void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options) {
+void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, uint64_t more_cache) {
   const uint64_t weights = CpuModel::weight_bytes(checkpoint);
-  const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context);
+  const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context) + more_cache;
   const uint64_t workspace = CpuModel::step_bytes(checkpoint, options) + runtime_bytes;
   const uint64_t need = weights + cache + workspace;
   const AvailableMemory memory = read_available_memory();
@@ -75,9 +73,9 @@ void check_memory(const std::string& model, const Checkpoint& checkpoint, const 
 }
 
 LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment) {
-  const CpuModelOptions options = options_of(flags, checkpoint.config(), context);
-  check_memory(name, checkpoint, options);
+                       const Environment& environment, uint64_t more_cache) {
+  const CpuModelOptions options = runner_options(flags, checkpoint.config(), context);
+  check_memory(name, checkpoint, options, more_cache);
   watch_interrupts();
   LoadedModel loaded;
   loaded.budget = std::make_unique<MemoryBudget>();
@@ -88,12 +86,6 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   });
   loaded.model->observe({.layer = check_interrupt});
   return loaded;
-}
-
-uint64_t peak_resident_bytes() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace lagoon

@@ -25,8 +25,12 @@ struct RunnerFlags {
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags);
 
 /// Refuses what cannot fit, with need and have; warns on standard error where the machine does not say what it has.
+/// @param more_cache  keys and values beside those of one sequence of options.context tokens
 /// @throws Error(over_budget)
-void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options);
+void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, uint64_t more_cache = 0);
+
+/// What flags and context come to. @throws Error(invalid)
+CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context);
 
 /// A loaded model and the ledger it lives on.
 struct LoadedModel {
@@ -36,9 +40,6 @@ struct LoadedModel {
 
 /// @param context  positions of the longest sequence; more than the checkpoint has is an error
 LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment);
-
-/// Peak resident memory of this process in bytes, as the kernel counts it.
-uint64_t peak_resident_bytes();
+                       const Environment& environment, uint64_t more_cache = 0);
 
 }  // namespace lagoon

@@ -4,6 +4,7 @@
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/output.h"
+#include "commands/version.h"
 #include "machine/cpu_features.h"
 
 #include <CLI/CLI.hpp>
@@ -22,8 +23,6 @@ int report(const std::string& sentence, int code) {
   return code;
 }
 
-std::string version() { return std::string("lagoon ") + LAGOON_VERSION; }
-
 /// One line, whatever the arguments held; a word that is no command is named.
 std::string usage_error(const std::vector<Command>& commands, int count, char** arguments, const std::string& message) {
   const std::string first = count > 1 ? arguments[1] : "";
@@ -32,14 +31,20 @@ std::string usage_error(const std::vector<Command>& commands, int count, char** 
   return printable(message, 400);
 }
 
+std::string command_line(int count, char** arguments) {
+  std::string line = "lagoon";
+  for (int at = 1; at < count; ++at) line += std::string(" ") + printable(arguments[at], 4096);
+  return line;
+}
+
 int parse_and_run(int count, char** arguments) {
   CLI::App program("Runs Laguna language models on your own machine, exactly as published.", "lagoon");
-  program.set_version_flag("--version", version(), "print the version");
+  program.set_version_flag("--version", "lagoon " + version(), "print the version");
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
-  const std::vector<Command> commands = {declare_generate(program), declare_logits(program), declare_render(program),
-                                         declare_synth(program), declare_tokenize(program)};
+  const std::vector<Command> commands = {declare_bench(program),  declare_generate(program), declare_logits(program),
+                                         declare_render(program), declare_synth(program),    declare_tokenize(program)};
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -54,7 +59,9 @@ int parse_and_run(int count, char** arguments) {
   }
   for (const Command& command : commands) {
     if (!command.parser->parsed()) continue;
-    const int code = command.action(read_environment());
+    Environment environment = read_environment();
+    environment.command_line = command_line(count, arguments);
+    const int code = command.action(environment);
     finish_output();
     return code;
   }

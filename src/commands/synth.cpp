@@ -21,7 +21,7 @@
 namespace lagoon {
 namespace {
 
-constexpr size_t piece_bytes = 16u << 20;          // written at once
+constexpr size_t piece_bytes = 16u << 20;             // written at once
 constexpr uint64_t memory_limit = uint64_t{1} << 30;  // of the whole command
 
 struct Flags {

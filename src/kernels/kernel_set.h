@@ -4,6 +4,7 @@
 
 #include "kernels/attention_block.h"
 #include "kernels/rows.h"
+#include "kernels/tile_layout.h"
 #include "machine/cpu_features.h"
 
 #include <string_view>
@@ -19,6 +20,9 @@ struct KernelSet {
   const char* fixed_probe;
   int fixed_products;
   const char* float_probe;
+
+  /// pack_tile of tile_layout.h.
+  void (*pack_tile)(const StoredRows& source, std::byte* tile);
 
   /// One row of activations to 16-bit block fixed point: for each group s = max|x| / 32512, q = x / s rounded to nearest
   /// even. A group with a number that is not finite gets a NaN scale, so that it shows in the result.

@@ -21,6 +21,8 @@ namespace lagoon {
 
 constexpr int tile_rows = 16;
 constexpr int stretch_columns = 32;
+constexpr int quad_columns = 4;
+constexpr int code_vector_bytes = tile_rows * quad_columns;
 
 constexpr int64_t tile_count(int64_t rows) { return (rows + tile_rows - 1) / tile_rows; }
 
@@ -51,7 +53,8 @@ struct StoredRows {
 /// Writes one tile; rows that are absent become zeros. @param tile  tile_bytes(), not overlapping the source
 void pack_tile(const StoredRows& source, std::byte* tile);
 
-/// Codes of one stretch of a tile's group. @param codes [16 rows][32 columns]
+/// Codes of one stretch of a tile's group: of one row, or of all. @param codes [32 columns], or [16 rows][32 columns]
+void unpack_stretch_row(const std::byte* stretch, int bits, int row, uint8_t* codes);
 void unpack_stretch(const std::byte* stretch, int bits, uint8_t (*codes)[stretch_columns]);
 
 }  // namespace lagoon

@@ -2,6 +2,8 @@
 
 #include "machine/topology.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -83,6 +85,14 @@ AvailableMemory read_available_memory(const std::filesystem::path& root) {
     }
   }
   return memory;
+}
+
+uint64_t peak_resident_bytes() {
+  // What getrusage() counts begins with the peak of the process that started this one.
+  if (const std::optional<uint64_t> kib = value_of("/proc/self/status", "VmHWM:")) return *kib * 1024;
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace lagoon

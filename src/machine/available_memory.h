@@ -25,4 +25,7 @@ struct AvailableMemory {
 /// @param root  as in topology.h
 AvailableMemory read_available_memory(const std::filesystem::path& root = "/");
 
+/// Peak resident memory of this process in bytes, as the kernel counts it.
+uint64_t peak_resident_bytes();
+
 }  // namespace lagoon

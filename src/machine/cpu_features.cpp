@@ -1,6 +1,7 @@
 #include "machine/cpu_features.h"
 
 #include <array>
+#include <fstream>
 #include <utility>
 
 namespace lagoon {
@@ -39,6 +40,15 @@ std::string describe(const CpuFeatures& features) {
     if (present) text += (text.empty() ? "" : " ") + std::string(name);
   }
   return text.empty() ? "none of those that Lagoon asks for" : text;
+}
+
+std::string processor_name(const std::filesystem::path& root) {
+  std::ifstream list(root / "proc/cpuinfo");
+  for (std::string line; std::getline(list, line);) {
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos && (line.starts_with("model name") || line.starts_with("Processor"))) return line.substr(colon + 2);
+  }
+  return "an unnamed processor";
 }
 
 }  // namespace lagoon

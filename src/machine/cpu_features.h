@@ -1,6 +1,7 @@
 // cpu_features.h: what this processor can do, asked of the processor itself and of the operating system.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace lagoon {
@@ -21,5 +22,8 @@ CpuFeatures detect_cpu_features();
 
 /// "avx2 fma ...", or "none of those that Lagoon asks for".
 std::string describe(const CpuFeatures& features);
+
+/// The processor's name as the system has it; "an unnamed processor" where it has none.
+std::string processor_name(const std::filesystem::path& root = "/");
 
 }  // namespace lagoon

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/synthetic.h"
-#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 #include <gmock/gmock.h>
@@ -14,8 +13,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
+#include <thread>
+#include <vector>
 
 namespace lagoon {
 namespace {
@@ -60,8 +63,8 @@ TEST(Synth, WritesACheckpointThatRuns) {
   EXPECT_THAT(run.output, HasSubstr("GiB"));
   EXPECT_THAT(run.output, HasSubstr("parameters"));
   EXPECT_EQ(run.error, "");
-  EXPECT_EQ(names_in(out), (std::set<std::string>{"chat_template.jinja", "config.json", "generation_config.json", "model.safetensors.index.json", shard,
-                                                  "tokenizer.json", "tokenizer_config.json"}));
+  EXPECT_EQ(names_in(out), (std::set<std::string>{"chat_template.jinja", "config.json", "generation_config.json", "model.safetensors.index.json",
+                                                  shard, "tokenizer.json", "tokenizer_config.json"}));
 
   // The file is the virtual one, byte for byte.
   const auto written = SystemFiles().open(out / shard);
@@ -155,6 +158,27 @@ TEST(Synth, AFullDiskLeavesNothingBehind) {
   std::filesystem::create_directory(out);
   expect_refused(run_lagoon({"synth", "mini:2/128,layers=1", out, "--holes"}, {.file_limit = 2'000'000}), "writing failed", 1);
   EXPECT_EQ(names_in(out), std::set<std::string>{});
+}
+
+TEST(Synth, CtrlCRemovesWhatWasWritten) {
+  const TemporaryFolder folder;
+  const std::filesystem::path out = folder.path() / "model";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, 1);
+    dup2(nowhere, 2);
+    execl(LAGOON_PROGRAM, LAGOON_PROGRAM, "synth", "mini:8/32", out.c_str(), nullptr);  // 1.5 GiB, of which little is written
+    _exit(127);
+  }
+  int status = 0;
+  while (!std::filesystem::exists(out) && waitpid(child, &status, WNOHANG) == 0) std::this_thread::yield();
+  kill(child, SIGINT);
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 }  // namespace

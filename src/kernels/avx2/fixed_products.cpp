@@ -1,6 +1,7 @@
 #include "kernels/avx2/lanes.h"
 #include "kernels/vector/fixed_many_tokens.h"
 #include "kernels/vector/fixed_row.h"
+#include "kernels/vector/pack_tile.h"
 #include "kernels/vector_sets.h"
 
 #include <cstring>
@@ -14,13 +15,14 @@ struct WordProducts {
   struct Bytes {
     __m256i low, high;  // rows 0 to 7, 8 to 15
   };
-  using Sums = Bytes;
+  using Sum = Bytes;
 
   static constexpr int parts = 2;
-  static constexpr int streams = 4;
+  static constexpr int passes = 1;
+  static constexpr int streams = 2;
   static constexpr int tiles_at_once = 1;
   static constexpr int tokens_at_once = 4;
-  static constexpr int64_t prefetch_bytes = 2048;
+  static constexpr int64_t prefetch_bytes = 4096;
 
   static Bytes load_bytes(const std::byte* from) {
     const auto* halves = reinterpret_cast<const __m256i*>(from);
@@ -61,13 +63,17 @@ struct WordProducts {
     return _mm256_set1_epi32(both_words);
   }
 
-  [[gnu::always_inline]] static void multiply_add(Sums& sums, const Bytes* codes, __m256i first, __m256i second) {
-    sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(codes[0].low, first));
-    sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(codes[0].high, first));
-    sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(codes[1].low, second));
-    sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(codes[1].high, second));
+  template <int pass>
+  static void add_quad(Sum& sum, const Bytes* codes, const int16_t* quad) {
+    const __m256i even = broadcast_pair(quad);
+    const __m256i odd = broadcast_pair(quad + 2);
+    sum = join(sum, {_mm256_madd_epi16(codes[0].low, even), _mm256_madd_epi16(codes[0].high, even)});
+    sum = join(sum, {_mm256_madd_epi16(codes[1].low, odd), _mm256_madd_epi16(codes[1].high, odd)});
+    // Without this g++ puts the additions off until all products are there, more than the registers hold.
+    __asm__("" : "+x"(sum.low), "+x"(sum.high));
   }
-  static Lanes totals(const Sums& sums) { return {_mm256_cvtepi32_ps(sums.low), _mm256_cvtepi32_ps(sums.high)}; }
+  static Sum join(Sum a, Sum b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
+  static Lanes to_lanes(const Sum& sum) { return {_mm256_cvtepi32_ps(sum.low), _mm256_cvtepi32_ps(sum.high)}; }
 
   static __m256i in_quads(__m256i words) { return vector::even_then_odd<WordProducts>(words); }
 };
@@ -77,6 +83,7 @@ struct WordProducts {
 void add_fixed_products(KernelSet& set) {
   set.fixed_probe = "16-bit products (vpmaddwd, 256-bit)";
   set.fixed_products = 1;
+  set.pack_tile = vector::pack_tile<WordProducts>;
   set.to_fixed_row = vector::to_fixed_row<WordProducts>;
   set.multiply_fixed = vector::multiply_fixed<WordProducts>;
   set.gate_up_row = vector::gate_up_row<WordProducts>;

@@ -21,8 +21,8 @@ struct Lanes {
   // Accumulators that 16 registers hold beside their operands.
   static constexpr int attention_heads = 2;  // times two vectors
   static constexpr int row_tile = 4;         // rows of a one-token product
-  static constexpr int block_rows = 2;       // rows and tokens of a block of products
-  static constexpr int block_tokens = 3;
+  static constexpr int block_rows = 1;       // rows and tokens of a block of products
+  static constexpr int block_tokens = 6;
 
   __m256 low, high;
 
@@ -92,9 +92,7 @@ struct Lanes {
   friend Mask less(Lanes a, Lanes b) { return {_mm256_cmp_ps(a.low, b.low, _CMP_LT_OQ), _mm256_cmp_ps(a.high, b.high, _CMP_LT_OQ)}; }
   friend Mask is_nan(Lanes a) { return {_mm256_cmp_ps(a.low, a.low, _CMP_UNORD_Q), _mm256_cmp_ps(a.high, a.high, _CMP_UNORD_Q)}; }
   /// mask ? a : b.
-  friend Lanes select(Mask mask, Lanes a, Lanes b) {
-    return {_mm256_blendv_ps(b.low, a.low, mask.low), _mm256_blendv_ps(b.high, a.high, mask.high)};
-  }
+  friend Lanes select(Mask mask, Lanes a, Lanes b) { return {_mm256_blendv_ps(b.low, a.low, mask.low), _mm256_blendv_ps(b.high, a.high, mask.high)}; }
 
   /// p * 2^n for whole n where neither p nor the result is subnormal: exact.
   friend Lanes times_power_of_two(Lanes p, Lanes n) { return {scaled(p.low, n.low), scaled(p.high, n.high)}; }

@@ -16,8 +16,7 @@ struct CodeVectors {
 
   static constexpr int streams = 4;
   static constexpr int tiles_at_once = 2;
-  static constexpr int tokens_at_once = 12;
-  static constexpr int64_t prefetch_bytes = 2048;
+  static constexpr int64_t prefetch_bytes = 4096;
 
   static Bytes load_bytes(const std::byte* from) { return _mm512_loadu_si512(from); }
   static void store_bytes(std::byte* to, Bytes bytes) { _mm512_storeu_si512(to, bytes); }
@@ -44,6 +43,9 @@ struct CodeVectors {
     std::memcpy(&both_words, pair, sizeof both_words);
     return _mm512_set1_epi32(both_words);
   }
+
+  static __m512i join(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
+  static Lanes to_lanes(__m512i sum) { return {_mm512_cvtepi32_ps(sum)}; }
 };
 
 }  // namespace

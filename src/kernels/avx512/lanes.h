@@ -67,9 +67,7 @@ struct Lanes {
   friend Lanes fma(Lanes a, Lanes b, Lanes c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
   friend Lanes square_root(Lanes a) { return {_mm512_sqrt_ps(a.v)}; }
   friend Lanes absolute(Lanes a) { return {_mm512_abs_ps(a.v)}; }
-  friend Lanes negative(Lanes a) {
-    return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a.v), _mm512_set1_epi32(INT32_MIN)))};
-  }
+  friend Lanes negative(Lanes a) { return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a.v), _mm512_set1_epi32(INT32_MIN)))}; }
 
   /// a < b, false where one is NaN; and where a is NaN.
   friend Mask less(Lanes a, Lanes b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ); }

@@ -9,6 +9,7 @@ const KernelSet& scalar_kernels() {
       .fixed_probe = "scalar multiply-add",
       .fixed_products = 1,
       .float_probe = "scalar multiply-add",
+      .pack_tile = pack_tile,
       .to_fixed_row = scalar::to_fixed_row,
       .multiply_fixed = scalar::multiply_fixed,
       .multiply_float = scalar::multiply_float,

@@ -128,11 +128,22 @@ void gate_up_row(const WeightMatrix& gate, const WeightMatrix& up, TileRange til
 }
 
 void read_row(const WeightMatrix& matrix, int64_t row, float* out) {
-  std::array<std::array<float, stretch_columns>, tile_rows> weights = {};
+  const WeightFormat& format = matrix.format;
+  const std::byte* tile = matrix.tile(row / tile_rows);
+  const auto place = static_cast<int>(row % tile_rows);
+  if (!matrix.affine()) {
+    for (int64_t begin = 0; begin < matrix.columns; begin += 16) {
+      read_elements(tile, format.element, begin * tile_rows + place * 16, std::min<int64_t>(16, matrix.columns - begin), out + begin);
+    }
+    return;
+  }
+  std::array<uint8_t, stretch_columns> codes = {};
   for (int64_t begin = 0; begin < matrix.columns; begin += stretch_columns) {
-    const int64_t count = std::min<int64_t>(stretch_columns, matrix.columns - begin);
-    read_stretch(matrix, matrix.tile(row / tile_rows), begin, weights);
-    std::copy_n(weights[static_cast<size_t>(row % tile_rows)].data(), count, out + begin);
+    const std::byte* group = tile + begin / format.group * group_bytes(format);
+    const float scale = element_at(group + group_code_bytes(format), format.element, place);
+    const float bias = element_at(group + group_code_bytes(format), format.element, tile_rows + place);
+    unpack_stretch_row(group + begin % format.group / stretch_columns * 64 * format.bits, format.bits, place, codes.data());
+    for (size_t k = 0; k < stretch_columns; ++k) out[begin + static_cast<int64_t>(k)] = scale * static_cast<float>(codes[k]) + bias;
   }
 }
 

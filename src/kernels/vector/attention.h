@@ -3,7 +3,8 @@
 // values by fused multiply-add over ascending places. A pass over keys or values serves as many heads as registers hold.
 //
 // A line of 32 bf16 is taken apart into its even and its odd places, which costs one instruction each; accumulators are put in
-// order once, at the end of a strip.
+// order once, at the end of a strip. While a strip is worked on, the next one is fetched: it takes the processor's own
+// prefetching a while to notice each.
 #pragma once
 
 #include "kernels/attention_block.h"
@@ -57,9 +58,10 @@ void over_heads(int heads, const Step& step) {
   }
 }
 
-/// Scores of one strip of places. @param keys  of the strip; @param scores  [heads][attention_block], from its first place on
+/// Scores of one strip of places. @param keys  of the strip; @param next  what will be read after it, as long
+/// @param scores  [heads][attention_block], from the strip's first place on
 template <class Lanes, int heads>
-void score_strip(const float* queries, int head_dim, float score_scale, const std::byte* keys, float* scores) {
+void score_strip(const float* queries, int head_dim, float score_scale, const std::byte* keys, const std::byte* next, float* scores) {
   Lanes even[heads];
   Lanes odd[heads];
   const float* query[heads];
@@ -71,6 +73,7 @@ void score_strip(const float* queries, int head_dim, float score_scale, const st
     Lanes first;
     Lanes second;
     Lanes::load_bf16_pairs(keys + d * line_bytes, first, second);
+    __builtin_prefetch(next + d * line_bytes);
     for (int head = 0; head < heads; ++head) {
       const Lanes q = Lanes::all(query[head][d]);
       even[head] = fma(q, first, even[head]);
@@ -88,8 +91,10 @@ template <class Lanes>
 void score_keys(const BlockTask& task) {
   for (int place = task.block.begin / attention_strip * attention_strip; place < task.block.end; place += attention_strip) {
     const std::byte* keys = task.block.keys + int64_t{place} * task.head_dim * 2;
+    const bool last = place + attention_strip >= task.block.end;
+    const std::byte* next = last ? task.block.values + task.block.begin * line_bytes : keys + task.head_dim * line_bytes;
     over_heads<Lanes::attention_heads>(task.heads, [&]<int count>(Heads<count>, int first) {
-      score_strip<Lanes, count>(task.queries + int64_t{first} * task.head_dim, task.head_dim, task.score_scale, keys,
+      score_strip<Lanes, count>(task.queries + int64_t{first} * task.head_dim, task.head_dim, task.score_scale, keys, next,
                                 task.weights + first * attention_block + place);
     });
   }
@@ -146,11 +151,11 @@ void merge_sums(Lanes later_maximum, Lanes later_sum, int heads, float* maxima, 
 }
 
 /// Sums the values of one strip of dimensions over the block's places and merges them.
-/// @param values      of the strip; @param weights  [heads][attention_block]
+/// @param values      of the strip; @param next  what will be read after it, as long; @param weights  [heads][attention_block]
 /// @param keep, take  [heads]; @param out  [heads][head_dim], from the strip's first dimension on, of which `count` are there
 template <class Lanes, int heads>
-void value_strip(const KeyValueBlock& block, const std::byte* values, const float* weights, const float* keep, const float* take, int head_dim,
-                 int count, float* out) {
+void value_strip(const KeyValueBlock& block, const std::byte* values, const std::byte* next, const float* weights, const float* keep,
+                 const float* take, int head_dim, int count, float* out) {
   Lanes even[heads];
   Lanes odd[heads];
   for (int head = 0; head < heads; ++head) even[head] = odd[head] = Lanes::zero();
@@ -159,6 +164,7 @@ void value_strip(const KeyValueBlock& block, const std::byte* values, const floa
     Lanes first;
     Lanes second;
     Lanes::load_bf16_pairs(values + place * line_bytes, first, second);
+    __builtin_prefetch(next + place * line_bytes);
     for (int head = 0; head < heads; ++head) {
       const Lanes weight = Lanes::all(weights[head * attention_block + place]);
       even[head] = fma(weight, first, even[head]);
@@ -178,8 +184,9 @@ template <class Lanes>
 void sum_values(const BlockTask& task, const MergeFactors& factors, float* out) {
   for (int d = 0; d < task.head_dim; d += attention_strip) {
     const std::byte* values = task.block.values + int64_t{d} * attention_block * 2;
+    const std::byte* next = d + attention_strip < task.head_dim ? values + attention_block * line_bytes : values;
     over_heads<Lanes::attention_heads>(task.heads, [&]<int count>(Heads<count>, int first) {
-      value_strip<Lanes, count>(task.block, values, task.weights + first * attention_block, factors.keep + first, factors.take + first,
+      value_strip<Lanes, count>(task.block, values, next, task.weights + first * attention_block, factors.keep + first, factors.take + first,
                                 task.head_dim, task.head_dim - d, out + int64_t{first} * task.head_dim + d);
     });
   }

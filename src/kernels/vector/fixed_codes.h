@@ -4,9 +4,11 @@
 //   Bytes    a vector of codes: 64 bytes of a tile, 4 columns of 16 rows
 //   parts    how many vectors hold a quad's codes when products take them: 1 where they multiply bytes, 2 (columns 0 and 2, then
 //            columns 1 and 3) where they multiply 16 bits
-//   Sums     16 exact sums in progress, multiply_add(sums, codes[parts], first, second) with the two halves of a quad of q
-//   Lanes    16 floats (lanes.h of the set); totals(sums) gives the sums as such
-//   streams  tiles read at once for one token; tiles_at_once, tokens_at_once  a block of many tokens that fits the registers
+//   Sum      16 exact sums in progress; add_quad<pass>(sum, codes[parts], q) adds 4 columns. With passes = 2 pass 0 multiplies the
+//            high bytes of q, next_pass(sum) lifts what they gave and pass 1 adds the low bytes; join(a, b) is a + b
+//   Lanes    16 floats (lanes.h of the set); to_lanes(sum) gives the sums as such
+//   streams  tiles read at once for one token; tiles_at_once, tokens_at_once  a block of many tokens that fits the registers;
+//   prefetch_bytes  how far ahead of itself a stream asks for memory
 #pragma once
 
 #include "kernels/tile_layout.h"
@@ -17,9 +19,7 @@
 
 namespace lagoon::vector {
 
-constexpr int quad_columns = 4;
 constexpr int stretch_quads = stretch_columns / quad_columns;
-constexpr int code_vector_bytes = 64;
 
 /// 0 to stretch_quads - 1, for loops that must be unrolled because a shift's distance is part of its instruction.
 using Quads = std::make_integer_sequence<int, stretch_quads>;
@@ -35,7 +35,11 @@ template <class P, int bits, int quad, int part>
   if constexpr (upper == 0) {
     // The uppermost bits of what products take for one number need no mask: zeros were shifted in above them.
     constexpr bool alone = P::parts == 1 ? bits == 8 : shift + bits == 16;
-    return alone ? low : P::both(low, P::mask((1 << bits) - 1));
+    if constexpr (alone) {
+      return low;
+    } else {
+      return P::both(low, P::mask((1 << bits) - 1));
+    }
   } else {
     constexpr int upper_per_vector = 8 / upper;
     constexpr int upper_shift = upper * (quad % upper_per_vector) + 8 * part - lower;
@@ -85,7 +89,8 @@ int64_t rows_of_tile(const WeightMatrix& matrix, int64_t tile) {
 template <class P>
 [[gnu::always_inline]] inline typename P::Lanes load_parameters(const std::byte* from, ElementType element) {
   using Lanes = typename P::Lanes;
-  if (element == ElementType::bf16) [[likely]] return Lanes::template load_elements<ElementType::bf16>(from);
+  if (element == ElementType::bf16) [[likely]]
+    return Lanes::template load_elements<ElementType::bf16>(from);
   if (element == ElementType::f16) return Lanes::template load_elements<ElementType::f16>(from);
   return Lanes::template load_elements<ElementType::f32>(from);
 }

@@ -130,7 +130,9 @@ template <class P, int tiles, int tokens>
 template <class P, int tokens>
 void multiply_tokens(const UnpackedGroup<P>& codes, int tiles, const GroupShape& shape, int64_t group, const TokenRow<P>* rows,
                      float (*y)[pair_rows]) {
-  if (P::tiles_at_once == pair_tiles && tiles == pair_tiles) return multiply_block<P, P::tiles_at_once, tokens>(codes, 0, shape, group, rows, y);
+  if constexpr (P::tiles_at_once == pair_tiles) {
+    if (tiles == pair_tiles) return multiply_block<P, pair_tiles, tokens>(codes, 0, shape, group, rows, y);
+  }
   for (int tile = 0; tile < tiles; ++tile) multiply_block<P, 1, tokens>(codes, tile, shape, group, rows, y);
 }
 
@@ -169,12 +171,18 @@ using MultiplyPair = void (*)(const std::byte*, int64_t, int, const GroupShape&,
 template <class P>
 MultiplyPair<P> pair_multiplier(int bits) {
   switch (bits) {
-    case 2: return multiply_pair<P, 2>;
-    case 3: return multiply_pair<P, 3>;
-    case 4: return multiply_pair<P, 4>;
-    case 5: return multiply_pair<P, 5>;
-    case 6: return multiply_pair<P, 6>;
-    default: return multiply_pair<P, 8>;
+    case 2:
+      return multiply_pair<P, 2>;
+    case 3:
+      return multiply_pair<P, 3>;
+    case 4:
+      return multiply_pair<P, 4>;
+    case 5:
+      return multiply_pair<P, 5>;
+    case 6:
+      return multiply_pair<P, 6>;
+    default:
+      return multiply_pair<P, 8>;
   }
 }
 

@@ -12,7 +12,7 @@
 namespace lagoon::vector {
 
 /// Tokens whose lanes wait on the stack, and the columns of a tile that are turned to floats for all of them at once: so few
-/// that they stay in the first-level cache.
+/// that they stay in the first-level cache. Weights are fetched as far ahead.
 constexpr int product_tokens = 48;
 constexpr int product_columns = 256;
 
@@ -21,23 +21,21 @@ constexpr int product_columns = 256;
 /// @param sums     [tokens][tile_rows], from the first row and token on
 template <int rows, int tokens, class Lanes>
 void add_block(const float* weights, int chunks, const float* const* x, Lanes* sums) {
-  Lanes block[tokens][rows];
+  Lanes block[tokens * rows];
   const float* row[tokens];
-  for (int i = 0; i < tokens; ++i) {
-    row[i] = x[i];
-    for (int r = 0; r < rows; ++r) block[i][r] = sums[i * tile_rows + r];
-  }
+#pragma GCC unroll 32
+  for (int i = 0; i < tokens * rows; ++i) block[i] = sums[i / rows * tile_rows + i % rows];
+  for (int i = 0; i < tokens; ++i) row[i] = x[i];
   for (int64_t at = 0; at < int64_t{chunks} * lanes; at += lanes) {
     Lanes weight[rows];
     for (int r = 0; r < rows; ++r) weight[r] = Lanes::load(weights + at * tile_rows + r * lanes);
     for (int i = 0; i < tokens; ++i) {
       const Lanes value = Lanes::load(row[i] + at);
-      for (int r = 0; r < rows; ++r) block[i][r] = fma(weight[r], value, block[i][r]);
+      for (int r = 0; r < rows; ++r) block[i * rows + r] = fma(weight[r], value, block[i * rows + r]);
     }
   }
-  for (int i = 0; i < tokens; ++i) {
-    for (int r = 0; r < rows; ++r) sums[i * tile_rows + r] = block[i][r];
-  }
+#pragma GCC unroll 32
+  for (int i = 0; i < tokens * rows; ++i) sums[i / rows * tile_rows + i % rows] = block[i];
 }
 
 /// add_block for however many tokens are left, at most `tokens`.
@@ -66,17 +64,19 @@ void add_last_columns(const float* weights, int columns, int count, const float*
 template <class Lanes, ElementType type>
 void multiply_row(const std::byte* tile, int64_t columns, const float* x, Lanes* sums) {
   constexpr int64_t line = int64_t{lanes} * bytes_of(type);
-  constexpr int64_t stretch = product_columns;
+  const int64_t stretch = Lanes::row_tile == tile_rows ? columns : product_columns;  // where registers hold all rows, in one go
   for (int r = 0; r < tile_rows; ++r) sums[r] = Lanes::zero();
   for (int64_t begin = 0; begin < columns; begin += stretch) {
     const int64_t end = begin + stretch < columns ? begin + stretch : columns;
     for (int first = 0; first < tile_rows; first += Lanes::row_tile) {
       Lanes part[Lanes::row_tile];
+#pragma GCC unroll 16
       for (int r = 0; r < Lanes::row_tile; ++r) part[r] = sums[first + r];
       const std::byte* from = tile + (begin * tile_rows / lanes + first) * line;
       int64_t at = begin;
       for (; at + lanes <= end; at += lanes, from += tile_rows * line) {
         const Lanes value = Lanes::load(x + at);
+        for (int64_t ahead = 0; ahead < Lanes::row_tile * line; ahead += 64) __builtin_prefetch(from + product_columns * line + ahead);
         for (int r = 0; r < Lanes::row_tile; ++r) part[r] = fma(Lanes::template load_elements<type>(from + r * line), value, part[r]);
       }
       if (at < end) {
@@ -86,6 +86,7 @@ void multiply_row(const std::byte* tile, int64_t columns, const float* x, Lanes*
         for (int r = 0; r < Lanes::row_tile; ++r)
           part[r] = select(mask, fma(Lanes::template load_elements<type>(from + r * line), value, part[r]), part[r]);
       }
+#pragma GCC unroll 16
       for (int r = 0; r < Lanes::row_tile; ++r) sums[first + r] = part[r];
     }
   }
@@ -103,7 +104,10 @@ void multiply_rows(const std::byte* tile, int64_t columns, const float* const* x
     const int chunks = width / lanes;
     const int lines = (width + lanes - 1) / lanes * tile_rows;
     const std::byte* from = tile + begin * tile_rows / lanes * line;
-    for (int i = 0; i < lines; ++i) Lanes::template load_elements<type>(from + i * line).store(weights + i * lanes);
+    for (int i = 0; i < lines; ++i) {
+      Lanes::template load_elements<type>(from + i * line).store(weights + i * lanes);
+      __builtin_prefetch(from + (product_columns + i) * line);
+    }
     for (int i = 0; i < count; ++i) here[i] = x[i] + begin;
     for (int i = 0; i < count; i += Lanes::block_tokens) {
       const int tokens = count - i < Lanes::block_tokens ? count - i : Lanes::block_tokens;
@@ -140,7 +144,8 @@ void multiply_plain(const WeightMatrix& matrix, TileRange tiles, const FloatRows
 template <class Lanes, ElementType type>
 void read_plain_row(const WeightMatrix& matrix, int64_t row, float* out) {
   const std::byte* from = matrix.tile(row / tile_rows) + row % tile_rows * lanes * bytes_of(type);
-  over(matrix.columns, [&](int64_t at, auto part) { Lanes::template load_elements<type>(from + at * tile_rows * bytes_of(type)).store(out + at, part); });
+  over(matrix.columns,
+       [&](int64_t at, auto part) { Lanes::template load_elements<type>(from + at * tile_rows * bytes_of(type)).store(out + at, part); });
 }
 
 template <class Lanes>

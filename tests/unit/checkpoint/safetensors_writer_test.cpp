@@ -13,6 +13,7 @@ namespace {
 
 using testing_support::expect_error;
 using testing_support::file_text;
+using testing_support::TemporaryFolder;
 
 TEST(SafetensorsWriter, WritesTheBytesThatTheFormatPrescribes) {
   const testing_support::TemporaryFolder folder;
@@ -61,6 +62,17 @@ TEST(SafetensorsWriter, BytesThatDoNotFitTheShapeAreABug) {
 TEST(SafetensorsWriter, FolderThatIsNotThereIsNamed) {
   const testing_support::TemporaryFolder folder;
   expect_error([&] { write_safetensors(folder.path() / "nowhere" / "out.safetensors", {}); }, ErrorKind::io, {"nowhere/out.safetensors"});
+}
+
+TEST(SafetensorsHeader, HoldsMetadataAndIsPadded) {
+  const TemporaryFolder folder;
+  const std::string header = safetensors_header({{"a", StoredType::bf16, {2, 3}}, {"b", StoredType::f32, {1}}}, {{"format", "mlx"}});
+  EXPECT_EQ(header.size() % 8, 0u);
+  const auto path = folder.write("a.safetensors", header + std::string(16, '\0'));
+  const SafetensorsHeader found = read_safetensors_header(*SystemFiles().open(path));
+  EXPECT_EQ(found.metadata.at("format"), "mlx");
+  ASSERT_EQ(found.tensors.size(), 2u);
+  EXPECT_EQ(found.tensors[1].offset, header.size() + 12);
 }
 
 }  // namespace

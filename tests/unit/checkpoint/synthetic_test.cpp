@@ -147,8 +147,8 @@ TEST(SyntheticCheckpoint, HasTheParametersAndTensorsOfThePublishedModels) {
 }
 
 TEST(SyntheticCheckpoint, OpensInEveryFormat) {
-  std::vector<std::string> specs = {"xs-2.1:bf16", "xs-2.1:xs-2.1-oq2", "s-2.1:s-2.1-oq4e", "s-2.1:s-2.1-oq2e-fast", "m.1:4/64", "m.1:bf16,layers=4",
-                                    "mini:s-2.1-oq4e", "mini:bf16"};
+  std::vector<std::string> specs = {"xs-2.1:bf16", "xs-2.1:xs-2.1-oq2", "s-2.1:s-2.1-oq4e", "s-2.1:s-2.1-oq2e-fast",
+                                    "m.1:4/64",    "m.1:bf16,layers=4", "mini:s-2.1-oq4e",  "mini:bf16"};
   for (const int bits : affine_bits) {
     for (const int group : affine_groups) {
       for (const char* model : {"xs-2.1", "s-2.1", "m.1", "mini"}) specs.push_back(fmt::format("{}:{}/{},layers=5", model, bits, group));
@@ -172,7 +172,9 @@ TEST(SyntheticCheckpoint, OpensInEveryFormat) {
 // Published sizes are those of the files; differences come from what their headers say beside names and shapes, and in oQ2 maps
 // from the choice of which matrices have which of the published formats.
 TEST(SyntheticCheckpoint, MixedFormatsHaveThePublishedSizes) {
-  const auto difference = [](std::string_view spec, double published) { return (static_cast<double>(synthetic(spec).file_bytes()) - published) / published; };
+  const auto difference = [](std::string_view spec, double published) {
+    return (static_cast<double>(synthetic(spec).file_bytes()) - published) / published;
+  };
   EXPECT_NEAR(difference("s-2.1:s-2.1-oq4e", 64'122'027'323), 0.0, 3e-6);
   EXPECT_NEAR(difference("s-2.1:s-2.1-oq2e-fast", 34'736'172'776), 0.0, 1e-4);
   EXPECT_NEAR(difference("xs-2.1:xs-2.1-oq2", 11'751'261'776), 0.0, 1e-4);

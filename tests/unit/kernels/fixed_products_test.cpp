@@ -27,8 +27,8 @@ constexpr ElementType all_elements[] = {ElementType::bf16, ElementType::f16, Ele
 struct StoredMatrix {
   WeightFormat format;
   int64_t rows, columns;
-  std::vector<uint8_t> codes;          // [rows][columns]
-  std::vector<std::byte> stream;       // [rows][columns * bits / 8]
+  std::vector<uint8_t> codes;             // [rows][columns]
+  std::vector<std::byte> stream;          // [rows][columns * bits / 8]
   std::vector<std::byte> scales, biases;  // [rows][groups]
 
   StoredMatrix(std::mt19937& random, WeightFormat form, int64_t row_count, int64_t column_count)
@@ -54,7 +54,12 @@ struct StoredMatrix {
   /// @pre first + count <= rows, count <= 16
   StoredRows part(int64_t first, int64_t count) const {
     const int64_t parameters = columns / format.group * bytes_of(format.element);
-    return {format, count, columns, stream.data() + first * columns * format.bits / 8, scales.data() + first * parameters, biases.data() + first * parameters};
+    return {format,
+            count,
+            columns,
+            stream.data() + first * columns * format.bits / 8,
+            scales.data() + first * parameters,
+            biases.data() + first * parameters};
   }
 
  private:
@@ -112,6 +117,38 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return true;
 }
 
+/// The codes of a packed tile are those of the checkpoint; absent rows have zeros.
+void expect_codes(const StoredMatrix& stored, const std::byte* tile) {
+  const WeightFormat& format = stored.format;
+  for (int64_t column = 0; column < stored.columns; column += stretch_columns) {
+    const int64_t stretch = column % format.group / stretch_columns;
+    uint8_t codes[tile_rows][stretch_columns];
+    unpack_stretch(tile + column / format.group * group_bytes(format) + stretch * code_vector_bytes * format.bits, format.bits, codes);
+    for (int64_t row = 0; row < tile_rows; ++row) {
+      for (int64_t k = 0; k < stretch_columns; ++k) {
+        const int expected = row < stored.rows ? stored.codes[static_cast<size_t>(row * stored.columns + column + k)] : 0;
+        ASSERT_EQ(codes[row][k], expected) << format.bits << " bits, row " << row << ", column " << column + k;
+      }
+    }
+  }
+}
+
+void expect_parameters(const StoredMatrix& stored, const std::byte* tile) {
+  const int64_t groups = stored.columns / stored.format.group;
+  const int64_t size = bytes_of(stored.format.element);
+  const std::vector<std::byte> zeros(4);
+  for (int64_t group = 0; group < groups; ++group) {
+    const std::byte* at = tile + group * group_bytes(stored.format) + group_code_bytes(stored.format);
+    for (int64_t row = 0; row < tile_rows; ++row) {
+      const int64_t from = (row * groups + group) * size;
+      const std::byte* scale = row < stored.rows ? stored.scales.data() + from : zeros.data();
+      const std::byte* bias = row < stored.rows ? stored.biases.data() + from : zeros.data();
+      ASSERT_EQ(std::memcmp(at + row * size, scale, static_cast<size_t>(size)), 0);
+      ASSERT_EQ(std::memcmp(at + (tile_rows + row) * size, bias, static_cast<size_t>(size)), 0);
+    }
+  }
+}
+
 std::vector<const KernelSet*> vector_sets() {
   auto sets = runnable_kernel_sets(detect_cpu_features());
   sets.pop_back();
@@ -153,12 +190,18 @@ class FixedProducts : public testing::TestWithParam<const KernelSet*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Machine, FixedProducts, testing::ValuesIn(vector_sets()), [](const auto& parameter) {
+std::string name_of(const testing::TestParamInfo<const KernelSet*>& parameter) {
   std::string name = parameter.param->name;
-  for (char& letter : name) letter = letter == '-' ? '_' : letter;
+  std::replace(name.begin(), name.end(), '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Machine, FixedProducts, testing::ValuesIn(vector_sets()), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedProducts);
+
+class Packing : public testing::TestWithParam<const KernelSet*> {};
+
+INSTANTIATE_TEST_SUITE_P(Machine, Packing, testing::ValuesIn(runnable_kernel_sets(detect_cpu_features())), name_of);
 
 TEST_P(FixedProducts, EveryFormatGivesTheScalarBits) {
   for (const int bits : all_bits) {
@@ -251,8 +294,8 @@ TEST_P(FixedProducts, FixedRowsHaveTheScalarScalesSumsAndNumbers) {
   std::vector<float> x = tokens(6, 384);
   const float tiny = std::numeric_limits<float>::denorm_min();
   for (size_t at = 0; at < 128; ++at) {
-    x[384 + at] = tiny * static_cast<float>(at % 7 * 9000);         // a subnormal scale that rounding moves far
-    x[512 + at] = at % 2 == 0 ? tiny : -tiny;                       // a scale of 0
+    x[384 + at] = tiny * static_cast<float>(at % 7 * 9000);            // a subnormal scale that rounding moves far
+    x[512 + at] = at % 2 == 0 ? tiny : -tiny;                          // a scale of 0
     x[640 + at] = at == 0 ? 32512.0f : static_cast<float>(at) - 0.5f;  // ties
     x[768 + at] = -std::numeric_limits<float>::max() / static_cast<float>(1 + at);
     x[896 + at] = at % 2 == 0 ? 0.0f : -0.0f;
@@ -277,36 +320,30 @@ TEST_P(FixedProducts, FixedRowsHaveTheScalarScalesSumsAndNumbers) {
   }
 }
 
-TEST(PackTile, CodesAndParametersStandWhereTheLayoutSays) {
+TEST_P(Packing, CodesAndParametersStandWhereTheLayoutSays) {
   std::mt19937 random(seed);
   for (const int bits : all_bits) {
     for (const int group : group_widths) {
       for (const ElementType element : all_elements) {
-        const WeightFormat format = {WeightFormat::Kind::affine, element, bits, group};
         for (int64_t rows = 1; rows <= tile_rows; ++rows) {
-          const StoredMatrix stored(random, format, rows, 3 * group);
-          const PackedMatrix packed(stored, 0);
-          for (int64_t column = 0; column < stored.columns; column += stretch_columns) {
-            const std::byte* at = packed.memory.data() + column / group * group_bytes(format);
-            uint8_t codes[tile_rows][stretch_columns];
-            unpack_stretch(at + column % group / stretch_columns * 64 * bits, bits, codes);
-            for (int64_t row = 0; row < tile_rows; ++row) {
-              for (int64_t k = 0; k < stretch_columns; ++k) {
-                const int expected = row < rows ? stored.codes[static_cast<size_t>(row * stored.columns + column + k)] : 0;
-                ASSERT_EQ(codes[row][k], expected) << bits << " bits, row " << row << ", column " << column + k;
-              }
-            }
-            const auto size = static_cast<size_t>(bytes_of(element));
-            for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
-              const size_t from = (row * 3 + static_cast<size_t>(column / group)) * size;
-              const std::byte* parameters = at + group_code_bytes(format);
-              ASSERT_EQ(std::memcmp(parameters + row * size, stored.scales.data() + from, size), 0);
-              ASSERT_EQ(std::memcmp(parameters + (tile_rows + row) * size, stored.biases.data() + from, size), 0);
-            }
-          }
+          const StoredMatrix stored(random, {WeightFormat::Kind::affine, element, bits, group}, rows, 3 * group);
+          std::vector<std::byte> tile(static_cast<size_t>(tile_bytes(stored.format, stored.columns)), std::byte{0x5a});
+          GetParam()->pack_tile(stored.part(0, rows), tile.data());
+          expect_codes(stored, tile.data());
+          expect_parameters(stored, tile.data());
         }
       }
     }
+  }
+}
+
+TEST_P(Packing, LongRowsOfEveryWidthKeepTheirOrder) {
+  std::mt19937 random(seed);
+  for (const int bits : all_bits) {
+    const StoredMatrix stored(random, {WeightFormat::Kind::affine, ElementType::bf16, bits, 64}, 16, 1088);
+    std::vector<std::byte> tile(static_cast<size_t>(tile_bytes(stored.format, stored.columns)));
+    GetParam()->pack_tile(stored.part(0, 16), tile.data());
+    expect_codes(stored, tile.data());
   }
 }
 

@@ -150,6 +150,25 @@ TEST(DurableWriter, ARefusedWriteIsSaidAndNothingIsLeft) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(DurableWriter, HolesReadAsZerosAndTakeNoDisk) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "a";
+  DurableWriter writer(path);
+  writer.write(std::as_bytes(std::span("front", 5)));
+  writer.write_hole(uint64_t{1} << 32);
+  writer.write(std::as_bytes(std::span("back", 4)));
+  writer.write_hole(3);
+  writer.commit();
+  const auto file = SystemFiles().open(path);
+  ASSERT_EQ(file->size(), (uint64_t{1} << 32) + 12);
+  std::string end(8, '?');
+  file->read_at(uint64_t{1} << 32, std::as_writable_bytes(std::span(end)));
+  EXPECT_EQ(end, std::string("\0\0\0\0\0bac", 8));
+  struct stat status = {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_LT(status.st_blocks * 512, 1 << 20);
+}
+
 TEST(DurableWriter, ALinkIsFollowedAndStays) {
   const TemporaryFolder folder;
   const auto target = folder.write("target", "old");

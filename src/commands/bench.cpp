@@ -1,0 +1,233 @@
+// bench: how fast a model runs on this machine, beside what the machine could do at most.
+#include "commands/bench.h"
+
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "benchmark/plot.h"
+#include "benchmark/report.h"
+#include "checkpoint/synthetic.h"
+#include "commands/command.h"
+#include "commands/interrupt.h"
+#include "commands/model_runner.h"
+#include "commands/option_checks.h"
+#include "commands/output.h"
+#include "commands/version.h"
+#include "machine/available_memory.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace lagoon {
+
+namespace {
+
+/// Prompts beyond this are read once, however often the answer is repeated.
+constexpr int64_t longest_repeated_prompt = 4096;
+
+constexpr int64_t most_prompt = int64_t{1} << 30;
+constexpr int most_sequences = 256;
+
+/// "1k" is 1024; a list with commas.
+std::vector<int64_t> parse_list(const std::string& text, const char* flag, int64_t most) {
+  std::vector<int64_t> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view item(text.data() + begin, end - begin);
+    const bool thousand = !item.empty() && (item.back() == 'k' || item.back() == 'K');
+    if (thousand) item.remove_suffix(1);
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    const bool whole = error == std::errc() && stop == item.data() + item.size();
+    if (thousand && whole && number <= most) number *= 1024;
+    if (!whole || number < 1 || number > most) {
+      fail(ErrorKind::invalid, "{} `{}`: write numbers from 1 to {} with commas between them, such as {}", flag, printable(text), most,
+           most == most_sequences ? "1,2,4,8" : "1k,4k");
+    }
+    numbers.push_back(number);
+    begin = end + 1;
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+/// What is measured, in order: one sequence at every depth, then several sequences with the shortest prompt.
+std::vector<SpeedCase> cases_of(const BenchFlags& flags) {
+  const std::vector<int64_t> prompts = parse_list(flags.prompts, "--prompts", most_prompt);
+  std::vector<SpeedCase> cases;
+  for (const int64_t prompt : prompts) {
+    const int prefills = prompt > longest_repeated_prompt ? 1 : flags.repeats;
+    cases.push_back({.prompt_tokens = prompt, .generated_tokens = flags.generate, .repeats = flags.repeats, .prefills = prefills});
+  }
+  for (const int64_t sequences : parse_list(flags.batches, "--batches", most_sequences)) {
+    if (sequences == 1) continue;  // the first of the cases above
+    SpeedCase batch = cases.front();
+    batch.sequences = static_cast<int>(sequences);
+    cases.push_back(batch);
+  }
+  return cases;
+}
+
+/// Positions of the longest sequence: --context, or as many as the cases need.
+int64_t context_of(const BenchFlags& flags, const std::vector<SpeedCase>& cases) {
+  int64_t need = 0;
+  for (const SpeedCase& one : cases) need = std::max(need, one.prompt_tokens + one.generated_tokens);
+  if (flags.runner.context == 0) return need;
+  if (flags.runner.context < need) {
+    fail(ErrorKind::invalid, "--context {}: the longest prompt and its answer are {} tokens; raise --context or shorten --prompts",
+         format_count(static_cast<uint64_t>(flags.runner.context)), format_count(static_cast<uint64_t>(need)));
+  }
+  return flags.runner.context;
+}
+
+/// Keys and values that batches need beyond one sequence of the whole context.
+uint64_t more_cache(const ModelConfig& config, const CpuModelOptions& options, const std::vector<SpeedCase>& cases) {
+  const uint64_t one = CpuModel::sequence_bytes(config, options, options.context);
+  uint64_t most = one;
+  for (const SpeedCase& batch : cases) {
+    const uint64_t each = CpuModel::sequence_bytes(config, options, batch.prompt_tokens + batch.generated_tokens);
+    most = std::max(most, static_cast<uint64_t>(batch.sequences) * each);
+  }
+  return most - one;
+}
+
+std::string name_of(const SpeedCase& one) {
+  const std::string prompt = fmt::format("prompt of {} tokens", one.prompt_tokens);
+  return one.sequences == 1 ? prompt : fmt::format("{} sequences, {}", one.sequences, prompt);
+}
+
+/// Runs the cases until all are done or a signal comes; what is done is in the report either way.
+/// @return false if a signal came
+bool run_cases(const std::vector<SpeedCase>& cases, SpeedRun& run, const Environment& environment, SpeedReport& report) {
+  try {
+    run.warm_up();
+    for (const SpeedCase& one : cases) {
+      ProgressLine progress(environment.error_is_terminal, name_of(one));
+      report.results.push_back(run.measure(one, [&](int64_t done, int64_t total) {
+        check_interrupt();
+        progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+      }));
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled) throw;
+    return false;
+  }
+  return true;
+}
+
+PictureForm picture_form(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".svg") return PictureForm::svg;
+  if (extension == ".png") return PictureForm::png;
+  fail(ErrorKind::invalid, "--plot {}: the picture's form is told by the name's end; name a file that ends in .svg or .png", printable(path));
+}
+
+void print_report(const BenchFlags& flags, const SpeedReport& report) {
+  if (flags.format == "json") {
+    write_output(report_to_json(report, flags.profile).dump(2) + "\n");
+    return;
+  }
+  const TableForm form = flags.format == "markdown" ? TableForm::markdown : flags.format == "csv" ? TableForm::csv : TableForm::aligned;
+  write_output(format_report(report, form, flags.profile));
+}
+
+int run_model(const BenchFlags& flags, const Environment& environment) {
+  const std::vector<SpeedCase> cases = cases_of(flags);
+  const int64_t context = context_of(flags, cases);
+  const std::string name = flags.synthetic.empty() ? flags.model : flags.synthetic;
+  const Checkpoint checkpoint = flags.synthetic.empty() ? Checkpoint::open(flags.model, environment.places, SystemFiles())
+                                                        : open_synthetic(parse_synthetic_spec(flags.synthetic));
+  const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), context);
+  LoadedModel loaded = load_model(name, checkpoint, flags.runner, context, environment, more_cache(checkpoint.config(), options, cases));
+
+  WorkerPool pool(options.threads);
+  ReadBandwidth bandwidth(ReadBandwidth::usual_bytes(read_available_memory().usable()), *loaded.budget);
+  SpeedReport report = {.version = version(),
+                        .commit = commit(),
+                        .command = environment.command_line,
+                        .machine = processor_name(),
+                        .features = describe(detect_cpu_features()),
+                        .model = name,
+                        .kernel_set = loaded.model->kernels().name,
+                        .threads = options.threads,
+                        .limits = measure_compute_limits(loaded.model->kernels(), pool)};
+  SpeedRun run(*loaded.model, bandwidth, pool, report.limits, *loaded.budget);
+  const bool whole = run_cases(cases, run, environment, report);
+  std::vector<double> bandwidths;
+  for (const SpeedResult& result : report.results) bandwidths.push_back(result.read_bandwidth.median);
+  report.limits.read_bandwidth = bandwidths.empty() ? bandwidth.measure(pool) : spread_of(std::move(bandwidths)).median;
+  print_report(flags, report);
+  if (!flags.plot.empty() && !report.results.empty()) {
+    DurableWriter writer(flags.plot);
+    writer.write(draw_speed_plot(report, picture_form(flags.plot)));
+    writer.commit();
+  }
+  if (whole) return 0;
+  write_error("lagoon: stopped; the cases above were done\n");
+  return interrupt_exit_code();
+}
+
+int compare(const BenchFlags& flags) {
+  constexpr uint64_t limit = 64 << 20;
+  const auto read = [&](const std::string& path) { return read_report(read_text(SystemFiles(), path, limit), printable(path)); };
+  const ComparedReport first = read(flags.compare.at(0));
+  const ComparedReport second = read(flags.compare.at(1));
+  const Table table = compare_reports(first, second);
+  if (flags.format == "json") fail(ErrorKind::invalid, "--compare prints a table: --format is text, markdown or csv");
+  const TableForm form = flags.format == "markdown" ? TableForm::markdown : flags.format == "csv" ? TableForm::csv : TableForm::aligned;
+  if (form != TableForm::csv) write_output(fmt::format("first: {}\nthen:  {}\n\n", first.label, second.label));
+  write_output(table.format(form));
+  return 0;
+}
+
+void check_flags(const BenchFlags& flags) {
+  const int subjects = static_cast<int>(!flags.model.empty()) + static_cast<int>(!flags.synthetic.empty()) + static_cast<int>(flags.machine) +
+                       static_cast<int>(!flags.compare.empty());
+  if (subjects != 1) fail(ErrorKind::invalid, "bench needs one of these: MODEL, --synthetic SPEC, --machine, or --compare A.json B.json");
+  const auto formats = {"text", "markdown", "json", "csv"};
+  if (std::find(formats.begin(), formats.end(), flags.format) == formats.end())
+    fail(ErrorKind::invalid, "--format `{}`: write text, markdown, json or csv", printable(flags.format));
+  if (flags.generate < 2 || flags.generate > most_prompt)
+    fail(ErrorKind::invalid, "--generate {}: write a number from 2 to {}", flags.generate, most_prompt);
+  if (flags.repeats < 1 || flags.repeats > 100) fail(ErrorKind::invalid, "--repeats {}: write a number from 1 to 100", flags.repeats);
+  if (!flags.plot.empty()) (void)picture_form(flags.plot);
+  if (!flags.disk.empty() && !flags.machine) fail(ErrorKind::invalid, "--disk goes with --machine");
+}
+
+int run(const BenchFlags& flags, const Environment& environment) {
+  check_flags(flags);
+  if (!flags.compare.empty()) return compare(flags);
+  if (flags.machine) return run_machine(flags);
+  return run_model(flags, environment);
+}
+
+}  // namespace
+
+Command declare_bench(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("bench", "Measure speed beside the bounds of this machine");
+  auto flags = std::make_shared<BenchFlags>();
+  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->check(not_empty());
+  parser->add_option("--synthetic", flags->synthetic, "random weights of a published shape, made in memory: " + synthetic_spec_help())
+      ->check(not_empty());
+  parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
+  parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk")->check(not_empty());
+  parser->add_option("--compare", flags->compare, "two files that --format json wrote")->expected(2);
+  parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024")->capture_default_str();
+  parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more")->transform(whole_number<int64_t>())->capture_default_str();
+  parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")->capture_default_str();
+  parser->add_option("--repeats", flags->repeats, "answers to each prompt, 1 to 100; prompts up to 4096 tokens are repeated too")
+      ->transform(whole_number<int>())
+      ->capture_default_str();
+  parser->add_option("--context", flags->runner.context, "positions of the longest sequence (as many as the prompts need)")
+      ->transform(whole_number<int64_t>());
+  parser->add_option("--format", flags->format, "text, markdown, json or csv")->capture_default_str();
+  parser->add_option("--plot", flags->plot, "also draw speed over depth into FILE.svg or FILE.png")->check(not_empty());
+  parser->add_flag("--profile", flags->profile, "also where the time went");
+  add_runner_flags(*parser, flags->runner);
+  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+}
+
+}  // namespace lagoon
