@@ -19,21 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
 
-/// Words of 64 bytes that are read between two looks ahead.
-constexpr size_t words_of_a_step = 32;
-constexpr size_t words_ahead = 256;
-
-uint64_t read_words(const uint64_t* words, size_t count) {
-  uint64_t sums[8] = {};
-  for (size_t at = 0; at + words_of_a_step <= count; at += words_of_a_step) {
-    for (size_t line = 0; line < words_of_a_step; line += 8) __builtin_prefetch(words + at + words_ahead + line);
-    for (size_t word = 0; word < words_of_a_step; ++word) sums[word % 8] ^= words[at + word];
-  }
-  uint64_t sum = 0;
-  for (const uint64_t part : sums) sum ^= part;
-  return sum;
-}
-
 /// Calls body(thread) once on every thread of the pool, all at the same time.
 template <typename Body>
 void on_every_thread(WorkerPool& pool, Body&& body) {
@@ -45,29 +30,6 @@ void on_every_thread(WorkerPool& pool, Body&& body) {
     while (here.load() < threads) std::this_thread::yield();
     body(static_cast<int>(begin));
   });
-}
-
-/// Reads a file from front to back past the page cache's copy. nullopt: the system would not drop it, or the file is small.
-std::optional<double> measure_disk(const std::filesystem::path& path, MemoryBudget& budget) {
-  constexpr size_t step = 8u << 20;
-  constexpr size_t least = 64u << 20;
-  constexpr size_t most = 512u << 20;
-  ClaimedBuffer<std::byte> target(budget, "disk measurement", step + 4096);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
-  if (descriptor < 0) return std::nullopt;
-  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(target.data()) + 4095) / 4096 * 4096);
-  const auto begun = Clock::now();
-  size_t done = 0;
-  while (done < most) {
-    const ssize_t got = ::pread(descriptor, aligned, step, static_cast<off_t>(done));
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-    if (static_cast<size_t>(got) < step) break;
-  }
-  const double seconds = seconds_since(begun);
-  ::close(descriptor);
-  if (done < least) return std::nullopt;
-  return static_cast<double>(done) / seconds;
 }
 
 double seconds_of_a_run(WorkerPool& pool, int runs, std::chrono::milliseconds rest) {
@@ -103,17 +65,19 @@ MemoryPeaks ReadBandwidth::peaks() const {
 
 double ReadBandwidth::measure(WorkerPool& pool) {
   const auto threads = static_cast<size_t>(pool.threads());
-  const size_t share = buffer_.size() / threads / words_of_a_step * words_of_a_step;
+  constexpr size_t step = 256;  // what read_memory reads whole
+  const size_t share = buffer_.size() * sizeof(uint64_t) / threads / step * step;
+  const CpuFeatures features = detect_cpu_features();
   sums_.resize(threads);
   std::vector<double> seconds(threads);
   const WorkerPool::PinnedCaller pinned(pool);
   on_every_thread(pool, [&](int thread) {
     const auto at = static_cast<size_t>(thread);
     const auto begun = Clock::now();
-    sums_[at] = read_words(buffer_.data() + at * share, share);
+    sums_[at] = read_memory(reinterpret_cast<const std::byte*>(buffer_.data()) + at * share, share, features);
     seconds[at] = seconds_since(begun);
   });
-  return static_cast<double>(threads * share * sizeof(uint64_t)) / *std::max_element(seconds.begin(), seconds.end());
+  return static_cast<double>(threads * share) / *std::max_element(seconds.begin(), seconds.end());
 }
 
 uint64_t ReadBandwidth::usual_bytes(std::optional<uint64_t> available) {
@@ -140,6 +104,28 @@ double measure_peak(const std::string& name, WorkerPool& pool) {
     return spread_of(std::move(rates)).most;
   }
   fail(ErrorKind::bug, "there is no probe `{}`", name);
+}
+
+std::optional<double> measure_disk(const std::filesystem::path& path, MemoryBudget& budget) {
+  constexpr size_t step = 8u << 20;
+  constexpr size_t least = 64u << 20;
+  constexpr size_t most = 512u << 20;
+  ClaimedBuffer<std::byte> target(budget, "disk measurement", step + 4096);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
+  if (descriptor < 0) return std::nullopt;
+  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(target.data()) + 4095) / 4096 * 4096);
+  const auto begun = Clock::now();
+  size_t done = 0;
+  while (done < most) {
+    const ssize_t got = ::pread(descriptor, aligned, step, static_cast<off_t>(done));
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+    if (static_cast<size_t>(got) < step) break;
+  }
+  const double seconds = seconds_since(begun);
+  ::close(descriptor);
+  if (done < least) return std::nullopt;
+  return static_cast<double>(done) / seconds;
 }
 
 SpeedLimits measure_compute_limits(const KernelSet& kernels, WorkerPool& pool) {

@@ -63,6 +63,10 @@ class ReadBandwidth {
 /// @param probe  a name of kernels/peak_probes.h. @throws Error(bug) for an unknown one
 double measure_peak(const std::string& probe, WorkerPool& pool);
 
+/// Bytes per second of reading a file from front to back past the system's cache, 512 MiB at most; nullopt if the system
+/// refuses that, or the file has less than 64 MiB.
+std::optional<double> measure_disk(const std::filesystem::path& path, MemoryBudget& budget);
+
 /// What speeds are compared with, for one kernel set and number of threads.
 struct SpeedLimits {
   double read_bandwidth = 0.0;       // bytes per second, all threads

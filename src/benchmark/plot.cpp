@@ -15,10 +15,10 @@ namespace {
 
 // In points of the picture.
 constexpr double width = 760;
-constexpr double height = 460;
+constexpr double height = 480;
 constexpr double left = 70;
 constexpr double right = 24;
-constexpr double top = 56;
+constexpr double top = 76;
 constexpr double bottom = 56;
 constexpr double text_size = 13;
 
@@ -41,9 +41,11 @@ std::vector<Point> points_of(const SpeedReport& report) {
   for (const SpeedResult& result : report.results) {
     if (result.asked.sequences != 1) continue;
     const Spread& speed = result.generation_tokens_per_second;
+    require(speed.least > 0.0 && result.decode_bound_fraction.median > 0.0, "what was measured is above 0");
     points.push_back({static_cast<double>(result.asked.prompt_tokens), speed, speed.median / result.decode_bound_fraction.median});
   }
   if (points.empty()) fail(ErrorKind::invalid, "there is nothing to plot: no prompt was measured to its end");
+  std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.depth < b.depth; });
   return points;
 }
 
@@ -55,6 +57,42 @@ double round_step(double most) {
     if (power * factor * 6 >= most) return power * factor;
   }
   return power * 10;
+}
+
+constexpr const char* measured_label = "measured tokens/s: median, least and most";
+constexpr const char* bound_label = "bound: memory bandwidth of the same run";
+
+std::string title_line(const SpeedReport& report) { return printable(report.model, 80) + ": generation speed over depth"; }
+
+std::string machine_line(const SpeedReport& report) {
+  return fmt::format("{} kernels, {} thread{}, {}", report.kernel_set, report.threads, report.threads == 1 ? "" : "s", printable(report.machine, 60));
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return out;
+}
+
+/// What the picture says, for readers and programs that do not see it: its glyphs are outlines.
+std::string description(const SpeedReport& report, const std::vector<Point>& points) {
+  std::string text =
+      fmt::format("<title>{}</title>\n<desc>{}\n{}; {}\n", escaped(title_line(report)), escaped(machine_line(report)), measured_label, bound_label);
+  for (const Point& point : points) {
+    text += fmt::format("{:.0f} tokens: {:.2f} ({:.2f} to {:.2f}), bound {:.2f}\n", point.depth, point.speed.median, point.speed.least,
+                        point.speed.most, point.bound);
+  }
+  return text + "</desc>\n";
+}
+
+/// Puts `text` behind the opening tag of an SVG's root.
+void insert_into_svg(std::vector<std::byte>& svg, const std::string& text) {
+  const std::string_view all(reinterpret_cast<const char*>(svg.data()), svg.size());
+  const size_t root = all.find("<svg");
+  const size_t end = root == std::string_view::npos ? root : all.find(">\n", root);
+  require(end != std::string_view::npos, "an SVG has a root");
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  svg.insert(svg.begin() + static_cast<std::ptrdiff_t>(end + 2), bytes.begin(), bytes.end());
 }
 
 class Picture {
@@ -78,8 +116,8 @@ class Picture {
     axes();
     bound();
     speeds();
-    text(left, 22, report.model + ": generation speed over depth", ink);
-    text(left, 40, fmt::format("{} kernels, {} threads, {}", report.kernel_set, report.threads, report.machine), ink);
+    text(left, 22, title_line(report), ink);
+    text(left, 40, machine_line(report), ink);
     legend();
   }
 
@@ -100,6 +138,7 @@ class Picture {
     set(colour);
     cairo_move_to(pen_, at_x - anchor * extents.width, at_y);
     cairo_show_text(pen_, words.c_str());
+    cairo_new_path(pen_);  // the text's end is no point of the next line
   }
 
   void axes() {
@@ -147,8 +186,8 @@ class Picture {
   }
 
   void legend() {
-    text(width - right, 22, "tokens/s, measured", speed_colour, 1.0);
-    text(width - right, 40, "bound: memory bandwidth of the same run", bound_colour, 1.0);
+    text(left, 62, measured_label, speed_colour);
+    text(width - right, 62, bound_label, bound_colour, 1.0);
   }
 
   cairo_t* pen_;
@@ -179,10 +218,10 @@ std::vector<std::byte> draw_speed_plot(const SpeedReport& report, PictureForm fo
   constexpr double pixels_per_point = 2;  // of a PNG
   std::vector<std::byte> bytes;
   const bool svg = form == PictureForm::svg;
-  const Surface surface(svg ? cairo_svg_surface_create_for_stream(append, &bytes, width, height)
-                            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width * pixels_per_point),
-                                                         static_cast<int>(height * pixels_per_point)),
-                        cairo_surface_destroy);
+  const Surface surface(
+      svg ? cairo_svg_surface_create_for_stream(append, &bytes, width, height)
+          : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width * pixels_per_point), static_cast<int>(height * pixels_per_point)),
+      cairo_surface_destroy);
   {
     const Pen pen(cairo_create(surface.get()), cairo_destroy);
     if (!svg) cairo_scale(pen.get(), pixels_per_point, pixels_per_point);
@@ -192,6 +231,7 @@ std::vector<std::byte> draw_speed_plot(const SpeedReport& report, PictureForm fo
   if (!svg) check(cairo_surface_write_to_png_stream(surface.get(), append, &bytes));
   cairo_surface_finish(surface.get());
   check(cairo_surface_status(surface.get()));
+  if (svg) insert_into_svg(bytes, description(report, points));
   return bytes;
 }
 

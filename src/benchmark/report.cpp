@@ -14,6 +14,8 @@ constexpr std::array<const char*, step_parts> part_names = {"attention", "router
 
 std::string number(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
+std::string gib(uint64_t bytes) { return number(static_cast<double>(bytes) / (1 << 30), 2); }
+
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100.0 * fraction); }
 
 /// "25.3 (24.9 to 25.6)"; the median alone where there was one repeat.
@@ -29,26 +31,36 @@ Table depth_table(const SpeedReport& report) {
     table.rows.push_back({fmt::format("{}", result.asked.prompt_tokens), fmt::format("{}", result.asked.generated_tokens),
                           spread_text(result.generation_tokens_per_second, 2, result.asked.repeats), percent(result.decode_bound_fraction.median),
                           spread_text(result.prefill_tokens_per_second, 1, result.asked.prefills), percent(result.prefill_bound_fraction.median),
-                          number(result.ttft_ms.median, 0), number(static_cast<double>(result.ledger_peak_bytes) / (1 << 30), 2),
-                          number(static_cast<double>(result.resident_peak_bytes) / (1 << 30), 2)});
+                          number(result.ttft_ms.median, 0), gib(result.peaks.ledger), gib(result.peaks.resident)});
   }
   return table;
 }
 
-/// Several sequences, beside one sequence with the same prompt.
+/// One sequence with this prompt; null if none was measured.
+const SpeedResult* single_with(const SpeedReport& report, int64_t prompt_tokens) {
+  for (const SpeedResult& result : report.results) {
+    if (result.asked.sequences == 1 && result.asked.prompt_tokens == prompt_tokens) return &result;
+  }
+  return nullptr;
+}
+
+/// Several sequences, each below the single sequence with the same prompt; no rows if nothing but single sequences was measured.
 Table batch_table(const SpeedReport& report) {
   Table table{{"sequences", "prompt", "generation tok/s", "of bound", "speed-up", "prefill tok/s", "TTFT ms", "end to end s"}, {}};
-  for (const SpeedResult& result : report.results) {
-    if (result.asked.sequences == 1) continue;
-    std::string speed_up = "-";
-    for (const SpeedResult& single : report.results) {
-      if (single.asked.sequences != 1 || single.asked.prompt_tokens != result.asked.prompt_tokens) continue;
-      speed_up = number(result.generation_tokens_per_second.median / single.generation_tokens_per_second.median, 2);
-    }
+  const auto add = [&table](const SpeedResult& result, const SpeedResult* single) {
+    const std::string speed_up = single ? number(result.generation_tokens_per_second.median / single->generation_tokens_per_second.median, 2) : "-";
     table.rows.push_back({fmt::format("{}", result.asked.sequences), fmt::format("{}", result.asked.prompt_tokens),
                           spread_text(result.generation_tokens_per_second, 2, result.asked.repeats), percent(result.decode_bound_fraction.median),
                           speed_up, number(result.prefill_tokens_per_second.median, 1), number(result.ttft_ms.median, 0),
                           number(result.end_to_end_seconds.median, 2)});
+  };
+  const SpeedResult* shown = nullptr;
+  for (const SpeedResult& result : report.results) {
+    if (result.asked.sequences == 1) continue;
+    const SpeedResult* single = single_with(report, result.asked.prompt_tokens);
+    if (single && single != shown) add(*single, single);
+    shown = single;
+    add(result, single);
   }
   return table;
 }
@@ -85,7 +97,7 @@ Table csv_table(const SpeedReport& report) {
   for (const SpeedResult& r : report.results) {
     table.rows.push_back({fmt::format("{}", r.asked.prompt_tokens), fmt::format("{}", r.asked.generated_tokens), fmt::format("{}", r.asked.sequences),
                           number(r.generation_tokens_per_second.median, 4), number(r.prefill_tokens_per_second.median, 4),
-                          number(r.ttft_ms.median, 3), fmt::format("{}", r.resident_peak_bytes), number(r.decode_bytes_per_step, 0),
+                          number(r.ttft_ms.median, 3), fmt::format("{}", r.peaks.resident), number(r.decode_bytes_per_step, 0),
                           number(r.decode_bound_fraction.median, 4), number(r.prefill_bound_fraction.median, 4)});
   }
   return table;
@@ -114,8 +126,8 @@ Json result_to_json(const SpeedResult& r, bool profile) {
                  {"sequences", r.asked.sequences},
                  {"repeats", r.asked.repeats},
                  {"prefill_repeats", r.asked.prefills},
-                 {"peak_bytes", r.resident_peak_bytes},
-                 {"ledger_peak_bytes", r.ledger_peak_bytes},
+                 {"peak_bytes", r.peaks.resident},
+                 {"ledger_peak_bytes", r.peaks.ledger},
                  {"decode_bytes_per_step", r.decode_bytes_per_step},
                  {"prefill_multiply_adds", r.prefill_multiply_adds}};
   result.update(figures(r, &Spread::median));

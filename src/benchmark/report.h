@@ -24,8 +24,8 @@ struct SpeedReport {
   std::vector<SpeedResult> results;
 };
 
-/// The tables of a report: one sequence at several depths, then several sequences at once, then, if asked for, where the time
-/// went. Markdown and aligned forms begin with lines on model and machine; CSV is one table of the results alone.
+/// The tables of a report: one sequence at several depths, then several sequences at once below the one that they are compared with, then, if asked
+/// for, where the time went. Markdown and aligned forms begin with lines on model and machine; CSV is one table of the results alone.
 std::string format_report(const SpeedReport& report, TableForm form, bool profile);
 
 /// Keys as documented in docs/benchmarks.md. Figures are medians; "least" and "most" hold the extremes.
@@ -33,7 +33,7 @@ Json report_to_json(const SpeedReport& report, bool profile);
 
 /// What another run wrote. @param what  begins the sentence of an error. @throws Error(corrupt)
 struct ComparedReport {
-  std::string label;  // model, kernel set, threads
+  std::string label;  // model, kernel set, threads, commit; "?" for what the file does not say
   struct Row {
     int64_t prompt_tokens = 0;
     int64_t sequences = 1;

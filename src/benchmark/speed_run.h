@@ -4,7 +4,8 @@
 //   prefill      prompt tokens / time until every sequence has its first token
 //   TTFT         time until a sequence has its first token, from the start of the measurement; mean over the sequences
 //   decode bound   read bandwidth / bytes that a step must read; the bandwidth is measured before and after each decode
-//   prefill bound  multiply-adds / what the kernel set's instructions can do at most
+//   prefill bound  multiply-adds / what the kernel set's instructions can do at most: the most that was measured until then,
+//                  at first and before and after each prefill
 #pragma once
 
 #include "benchmark/machine_limits.h"
@@ -56,10 +57,13 @@ class SpeedRun {
   /// @param bandwidth, pool  for measuring; the pool has as many threads as the model
   /// @param sequences        the most of any case, 1 to the model's step_rows()
   /// @param budget           pays for bytes()
-  SpeedRun(CpuModel& model, ReadBandwidth& bandwidth, WorkerPool& pool, const SpeedLimits& limits, int sequences, MemoryBudget& budget);
+  SpeedRun(CpuModel& model, ReadBandwidth& bandwidth, WorkerPool& pool, int sequences, MemoryBudget& budget);
 
   /// What a run holds beside the model, its sequences and the bandwidth's buffer: the logits of a step.
   static uint64_t bytes(const ModelConfig& config, int sequences);
+
+  /// The most of the instructions' speeds that was measured until now; read_bandwidth stays 0.
+  const SpeedLimits& limits() const { return limits_; }
 
   /// A short prompt and a few tokens, so that nothing is measured for the first time.
   void warm_up();
@@ -77,6 +81,7 @@ class SpeedRun {
   Prefill prefill(const SpeedCase& asked, Sequences& sequences, const Count& count);
   Decode decode(const SpeedCase& asked, Sequences& sequences, const Count& count);
   int32_t choose(std::span<const float> logits);
+  void raise_limits();
   void next_tokens(std::span<int32_t> tokens);
 
   CpuModel& model_;

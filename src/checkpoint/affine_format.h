@@ -6,13 +6,9 @@
 // Proof: tests/conformance/checkpoint/affine_format_test.cpp (values made by mx.quantize).
 #pragma once
 
-#include "checkpoint/checkpoint.h"
-
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace lagoon {
 
@@ -31,24 +27,5 @@ struct AffineFormat {
 /// @param groups  scales (and biases) in a row
 /// @return nullopt if no format of the tables above gives exactly these sizes
 std::optional<AffineFormat> affine_format_of(int64_t words, int64_t groups, int64_t inputs);
-
-/// The codes of one row, or of any stretch that starts on a group. @pre packed.size() * 8 >= codes.size() * bits
-void unpack_codes(std::span<const std::byte> packed, int bits, std::span<uint8_t> codes);
-
-/// scale * code + bias, the product rounded before the sum: what every reader of the format computes in float.
-inline float dequantize(float scale, uint8_t code, float bias) {
-  const float product = scale * static_cast<float>(code);
-  return product + bias;
-}
-
-/// Number `index` of an array of floats as files hold them; the bytes need no alignment.
-float element_at(std::span<const std::byte> bytes, ElementType type, size_t index);
-
-/// One row in float, exactly as MLX computes it from scales and biases widened to float.
-/// @param codes           bytes of the row's codes
-/// @param scales, biases  bytes of the row's scales and biases, of type format.element
-/// @param row             [columns], a multiple of format.group
-void dequantize_row(const WeightFormat& format, std::span<const std::byte> codes, std::span<const std::byte> scales,
-                    std::span<const std::byte> biases, std::span<float> row);
 
 }  // namespace lagoon

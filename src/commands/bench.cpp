@@ -12,13 +12,13 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/version.h"
-#include "machine/available_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 
 namespace lagoon {
 
@@ -83,15 +83,40 @@ int64_t context_of(const BenchFlags& flags, const std::vector<SpeedCase>& cases)
   return flags.runner.context;
 }
 
-/// Keys and values that batches need beyond one sequence of the whole context.
-uint64_t more_cache(const ModelConfig& config, const CpuModelOptions& options, const std::vector<SpeedCase>& cases) {
+int most_sequences_of(const std::vector<SpeedCase>& cases) {
+  int most = 1;
+  for (const SpeedCase& one : cases) most = std::max(most, one.sequences);
+  return most;
+}
+
+/// What batches need beyond one sequence of the whole context, and what measuring needs at least.
+MoreMemory more_memory(const ModelConfig& config, const CpuModelOptions& options, const std::vector<SpeedCase>& cases) {
   const uint64_t one = CpuModel::sequence_bytes(config, options, options.context);
   uint64_t most = one;
   for (const SpeedCase& batch : cases) {
     const uint64_t each = CpuModel::sequence_bytes(config, options, batch.prompt_tokens + batch.generated_tokens);
     most = std::max(most, static_cast<uint64_t>(batch.sequences) * each);
   }
-  return most - one;
+  return {.cache = most - one, .workspace = ReadBandwidth::least_bytes + SpeedRun::bytes(config, most_sequences_of(cases))};
+}
+
+/// Room for every sequence of a batch in one step.
+void check_batches(const std::vector<SpeedCase>& cases, const CpuModelOptions& options) {
+  const int most = most_sequences_of(cases);
+  if (most > options.step_rows) {
+    fail(ErrorKind::invalid, "--batches: {} sequences are asked for, a step has room for {} tokens; lower --batches or raise {}", most,
+         options.step_rows, options.step_rows == options.context ? "--context" : "--chunk");
+  }
+}
+
+/// As large as memory allows: where a limit that check_memory() does not know of (ulimit -v) is in the way, a smaller one.
+/// @param left  bytes beside the least buffer
+std::unique_ptr<ReadBandwidth> make_bandwidth(std::optional<uint64_t> left, MemoryBudget& budget) {
+  uint64_t bytes = ReadBandwidth::usual_bytes(left ? std::optional(*left + ReadBandwidth::least_bytes) : std::nullopt);
+  // Tried untouched and given back, so that the ledger's peak knows of one buffer alone.
+  while (bytes > ReadBandwidth::least_bytes && !std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]))
+    bytes = std::max(bytes / 2, ReadBandwidth::least_bytes);
+  return std::make_unique<ReadBandwidth>(bytes, budget);
 }
 
 std::string name_of(const SpeedCase& one) {
@@ -125,13 +150,22 @@ PictureForm picture_form(const std::string& path) {
   fail(ErrorKind::invalid, "--plot {}: the picture's form is told by the name's end; name a file that ends in .svg or .png", printable(path));
 }
 
+TableForm table_form(const std::string& format) {
+  return format == "markdown" ? TableForm::markdown : format == "csv" ? TableForm::csv : TableForm::aligned;
+}
+
 void print_report(const BenchFlags& flags, const SpeedReport& report) {
   if (flags.format == "json") {
     write_output(report_to_json(report, flags.profile).dump(2) + "\n");
     return;
   }
-  const TableForm form = flags.format == "markdown" ? TableForm::markdown : flags.format == "csv" ? TableForm::csv : TableForm::aligned;
-  write_output(format_report(report, form, flags.profile));
+  write_output(format_report(report, table_form(flags.format), flags.profile));
+}
+
+void write_plot(const std::string& path, const SpeedReport& report) {
+  DurableWriter writer(path);
+  writer.write(draw_speed_plot(report, picture_form(path)));
+  writer.commit();
 }
 
 int run_model(const BenchFlags& flags, const Environment& environment) {
@@ -141,32 +175,30 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
   const Checkpoint checkpoint = flags.synthetic.empty() ? Checkpoint::open(flags.model, environment.places, SystemFiles())
                                                         : open_synthetic(parse_synthetic_spec(flags.synthetic));
   const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), context);
-  LoadedModel loaded = load_model(name, checkpoint, flags.runner, context, environment, more_cache(checkpoint.config(), options, cases));
+  check_batches(cases, options);
+  if (!flags.plot.empty()) DurableWriter{flags.plot};  // a path that cannot be written is told before hours of measuring
+  LoadedModel loaded = load_model(printable(name), checkpoint, flags.runner, context, environment, more_memory(checkpoint.config(), options, cases));
 
   WorkerPool pool(options.threads);
-  ReadBandwidth bandwidth(ReadBandwidth::usual_bytes(read_available_memory().usable()), *loaded.budget);
+  const std::unique_ptr<ReadBandwidth> bandwidth = make_bandwidth(loaded.memory_left, *loaded.budget);
   SpeedReport report = {.version = version(),
                         .commit = commit(),
                         .command = environment.command_line,
                         .machine = processor_name(),
                         .features = describe(detect_cpu_features()),
-                        .model = name,
+                        .model = printable(name, 4096),
                         .kernel_set = loaded.model->kernels().name,
-                        .threads = options.threads,
-                        .limits = measure_compute_limits(loaded.model->kernels(), pool)};
-  SpeedRun run(*loaded.model, bandwidth, pool, report.limits, *loaded.budget);
+                        .threads = options.threads};
+  SpeedRun run(*loaded.model, *bandwidth, pool, most_sequences_of(cases), *loaded.budget);
   const bool whole = run_cases(cases, run, environment, report);
+  report.limits = run.limits();
   std::vector<double> bandwidths;
   for (const SpeedResult& result : report.results) bandwidths.push_back(result.read_bandwidth.median);
-  report.limits.read_bandwidth = bandwidths.empty() ? bandwidth.measure(pool) : spread_of(std::move(bandwidths)).median;
+  report.limits.read_bandwidth = bandwidths.empty() ? bandwidth->measure(pool) : spread_of(std::move(bandwidths)).median;
   print_report(flags, report);
-  if (!flags.plot.empty() && !report.results.empty()) {
-    DurableWriter writer(flags.plot);
-    writer.write(draw_speed_plot(report, picture_form(flags.plot)));
-    writer.commit();
-  }
+  if (!flags.plot.empty() && !report.results.empty()) write_plot(flags.plot, report);
   if (whole) return 0;
-  write_error("lagoon: stopped; the cases above were done\n");
+  write_error(fmt::format("lagoon: stopped; {} of {} cases were done\n", report.results.size(), cases.size()));
   return interrupt_exit_code();
 }
 
@@ -176,8 +208,7 @@ int compare(const BenchFlags& flags) {
   const ComparedReport first = read(flags.compare.at(0));
   const ComparedReport second = read(flags.compare.at(1));
   const Table table = compare_reports(first, second);
-  if (flags.format == "json") fail(ErrorKind::invalid, "--compare prints a table: --format is text, markdown or csv");
-  const TableForm form = flags.format == "markdown" ? TableForm::markdown : flags.format == "csv" ? TableForm::csv : TableForm::aligned;
+  const TableForm form = table_form(flags.format);
   if (form != TableForm::csv) write_output(fmt::format("first: {}\nthen:  {}\n\n", first.label, second.label));
   write_output(table.format(form));
   return 0;
@@ -190,11 +221,12 @@ void check_flags(const BenchFlags& flags) {
   const auto formats = {"text", "markdown", "json", "csv"};
   if (std::find(formats.begin(), formats.end(), flags.format) == formats.end())
     fail(ErrorKind::invalid, "--format `{}`: write text, markdown, json or csv", printable(flags.format));
+  if (!flags.compare.empty() && flags.format == "json") fail(ErrorKind::invalid, "--compare prints a table: --format is text, markdown or csv");
+  if (flags.machine && flags.format != "text" && flags.format != "json") fail(ErrorKind::invalid, "--machine: --format is text or json");
   if (flags.generate < 2 || flags.generate > most_prompt)
     fail(ErrorKind::invalid, "--generate {}: write a number from 2 to {}", flags.generate, most_prompt);
   if (flags.repeats < 1 || flags.repeats > 100) fail(ErrorKind::invalid, "--repeats {}: write a number from 1 to 100", flags.repeats);
   if (!flags.plot.empty()) (void)picture_form(flags.plot);
-  if (!flags.disk.empty() && !flags.machine) fail(ErrorKind::invalid, "--disk goes with --machine");
 }
 
 int run(const BenchFlags& flags, const Environment& environment) {
@@ -212,9 +244,9 @@ Command declare_bench(CLI::App& program) {
   parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->check(not_empty());
   parser->add_option("--synthetic", flags->synthetic, "random weights of a published shape, made in memory: " + synthetic_spec_help())
       ->check(not_empty());
-  parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
-  parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk")->check(not_empty());
-  parser->add_option("--compare", flags->compare, "two files that --format json wrote")->expected(2);
+  CLI::Option* machine = parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
+  parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk")->check(not_empty())->needs(machine);
+  CLI::Option* compare = parser->add_option("--compare", flags->compare, "two files that --format json wrote")->expected(2);
   parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024")->capture_default_str();
   parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more")->transform(whole_number<int64_t>())->capture_default_str();
   parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")->capture_default_str();
@@ -227,6 +259,12 @@ Command declare_bench(CLI::App& program) {
   parser->add_option("--plot", flags->plot, "also draw speed over depth into FILE.svg or FILE.png")->check(not_empty());
   parser->add_flag("--profile", flags->profile, "also where the time went");
   add_runner_flags(*parser, flags->runner);
+  for (const char* of_a_model :
+       {"--prompts", "--generate", "--batches", "--repeats", "--context", "--plot", "--profile", "--kernels", "--precision", "--chunk"}) {
+    machine->excludes(parser->get_option(of_a_model));
+    compare->excludes(parser->get_option(of_a_model));
+  }
+  compare->excludes(parser->get_option("--threads"));
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
 }
 

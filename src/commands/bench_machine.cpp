@@ -93,9 +93,19 @@ Json to_json(const MachineLimits& limits, const std::vector<ModelBound>& bounds)
 int run_machine(const BenchFlags& flags) {
   watch_interrupts();
   MemoryBudget budget;
-  const int threads = flags.runner.threads > 0 ? flags.runner.threads : usable_cores();
+  const int cores = usable_cores();
+  if (flags.runner.threads < 0 || flags.runner.threads > cores)
+    fail(ErrorKind::invalid, "--threads {}: this machine has {} core{} to measure; write a number from 1 to {}", flags.runner.threads, cores,
+         cores == 1 ? "" : "s", cores);
+  const int threads = flags.runner.threads > 0 ? flags.runner.threads : cores;
   const std::optional<std::filesystem::path> disk = flags.disk.empty() ? std::nullopt : std::make_optional<std::filesystem::path>(flags.disk);
-  const uint64_t bytes = ReadBandwidth::usual_bytes(read_available_memory().usable());
+  const AvailableMemory memory = read_available_memory();
+  const std::optional<uint64_t> usable = memory.usable();
+  if (usable && *usable < 2 * ReadBandwidth::least_bytes) {
+    fail(ErrorKind::over_budget, "measuring memory needs {}, {} are available ({}); close other programs", format_gib(2 * ReadBandwidth::least_bytes),
+         format_gib(*usable), memory.binding());
+  }
+  const uint64_t bytes = ReadBandwidth::usual_bytes(usable);
   const MachineLimits limits = measure_machine(threads, disk, budget, bytes, check_interrupt);
   if (disk && !limits.disk_rate)
     fail(ErrorKind::invalid, "--disk {}: it could not be read past the system's cache; name a regular file of 64 MiB or more on a disk",

@@ -51,16 +51,16 @@ CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& conf
           .kernels = &kernel_set_named(flags.kernels, detect_cpu_features())};
 }
 
-void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, uint64_t more_cache) {
+std::optional<uint64_t> check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, const MoreMemory& more) {
   const uint64_t weights = CpuModel::weight_bytes(checkpoint);
-  const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context) + more_cache;
-  const uint64_t workspace = CpuModel::step_bytes(checkpoint, options) + runtime_bytes;
+  const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context) + more.cache;
+  const uint64_t workspace = CpuModel::step_bytes(checkpoint, options) + runtime_bytes + more.workspace;
   const uint64_t need = weights + cache + workspace;
   const AvailableMemory memory = read_available_memory();
   const std::optional<uint64_t> usable = memory.usable();
   if (!usable) {
     write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {}\n", model, format_gib(need)));
-    return;
+    return std::nullopt;
   }
   if (need > *usable) {
     fail(ErrorKind::over_budget,
@@ -70,14 +70,15 @@ void check_memory(const std::string& model, const Checkpoint& checkpoint, const 
          model, format_gib(need), format_gib(weights), format_count(static_cast<uint64_t>(options.context)), format_gib(cache), format_gib(workspace),
          format_gib(*usable), memory.binding());
   }
+  return *usable - need;
 }
 
 LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment, uint64_t more_cache) {
+                       const Environment& environment, const MoreMemory& more) {
   const CpuModelOptions options = runner_options(flags, checkpoint.config(), context);
-  check_memory(name, checkpoint, options, more_cache);
-  watch_interrupts();
   LoadedModel loaded;
+  loaded.memory_left = check_memory(name, checkpoint, options, more);
+  watch_interrupts();
   loaded.budget = std::make_unique<MemoryBudget>();
   ProgressLine progress(environment.error_is_terminal, "reading weights");
   loaded.model = std::make_unique<CpuModel>(checkpoint, options, *loaded.budget, [&progress](uint64_t done, uint64_t total) {

@@ -5,6 +5,7 @@
 #include "laguna/cpu_model.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -24,22 +25,29 @@ struct RunnerFlags {
 /// Adds --threads, --kernels, --precision and --chunk.
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags);
 
+/// Bytes that a command takes beside a model with one sequence of options.context tokens.
+struct MoreMemory {
+  uint64_t cache = 0;      // keys and values of further sequences
+  uint64_t workspace = 0;  // buffers of the command's own
+};
+
 /// Refuses what cannot fit, with need and have; warns on standard error where the machine does not say what it has.
-/// @param more_cache  keys and values beside those of one sequence of options.context tokens
-/// @throws Error(over_budget)
-void check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, uint64_t more_cache = 0);
+/// @return the bytes that are left beside all that; nullopt if the machine does not say. @throws Error(over_budget)
+std::optional<uint64_t> check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options,
+                                     const MoreMemory& more = {});
 
 /// What flags and context come to. @throws Error(invalid)
 CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context);
 
 /// A loaded model and the ledger it lives on.
 struct LoadedModel {
+  std::optional<uint64_t> memory_left;  // of check_memory()
   std::unique_ptr<MemoryBudget> budget;
   std::unique_ptr<CpuModel> model;
 };
 
 /// @param context  positions of the longest sequence; more than the checkpoint has is an error
 LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment, uint64_t more_cache = 0);
+                       const Environment& environment, const MoreMemory& more = {});
 
 }  // namespace lagoon

@@ -3,6 +3,7 @@
 
 #include "machine/cpu_features.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,5 +16,9 @@ struct PeakProbe {
 
 /// Those that `cpu` can run. The first is scalar code and always there.
 std::vector<PeakProbe> peak_probes(const CpuFeatures& cpu);
+
+/// Reads `bytes` bytes, rounded down to a multiple of 256, from front to back with the widest loads that `cpu` has, looking ahead:
+/// what the speed of reading weights is compared with. Returns something that depends on all of them.
+uint64_t read_memory(const std::byte* from, size_t bytes, const CpuFeatures& cpu);
 
 }  // namespace lagoon

@@ -43,7 +43,7 @@ CpuModel::CpuModel(const Checkpoint& checkpoint, const CpuModelOptions& options,
       budget_(budget),
       kernels_(options.kernels ? *options.kernels : *runnable_kernel_sets(detect_cpu_features()).front()),
       pool_(options.threads),
-      weights_(ModelWeights::load(checkpoint, budget, pool_, progress)),
+      weights_(ModelWeights::load(checkpoint, budget, kernels_, pool_, progress)),
       experts_(weights_),
       rotary_{Rotary(config_.full_rotary), Rotary(config_.sliding_rotary)},
       activations_(config_, step_shape(checkpoint, options), budget) {}

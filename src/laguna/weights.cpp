@@ -54,8 +54,8 @@ uint64_t offset_of(const Piece& piece) {
 
 class Loader {
  public:
-  Loader(const Checkpoint& checkpoint, MemoryBudget& budget, LoadProgress progress)
-      : checkpoint_(checkpoint), budget_(budget), progress_(std::move(progress)) {}
+  Loader(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, LoadProgress progress)
+      : checkpoint_(checkpoint), budget_(budget), kernels_(kernels), progress_(std::move(progress)) {}
 
   /// Reads all pieces. In the order of the files, so that a disk reads forward.
   void read(std::vector<Piece> pieces, WorkerPool& pool) {
@@ -109,13 +109,13 @@ class Loader {
     const std::byte* biases = row.scales > 0 ? fetch(source.biases, row.scales) : nullptr;
     for (int64_t tile = piece.begin; tile < piece.end; ++tile) {
       const int64_t done = (tile - piece.begin) * tile_rows;
-      pack_tile({.format = source.format,
-                 .rows = std::min<int64_t>(tile_rows, rows - done),
-                 .columns = source.columns,
-                 .values = values + done * row.values,
-                 .scales = scales + done * row.scales,
-                 .biases = biases + done * row.scales},
-                piece.block + piece.place->offset + tile * piece.place->tile_stride);
+      kernels_.pack_tile({.format = source.format,
+                          .rows = std::min<int64_t>(tile_rows, rows - done),
+                          .columns = source.columns,
+                          .values = values + done * row.values,
+                          .scales = scales + done * row.scales,
+                          .biases = biases + done * row.scales},
+                         piece.block + piece.place->offset + tile * piece.place->tile_stride);
     }
     count(stored.size());
   }
@@ -128,6 +128,7 @@ class Loader {
 
   const Checkpoint& checkpoint_;
   MemoryBudget& budget_;
+  const KernelSet& kernels_;
   LoadProgress progress_;
   std::mutex mutex_;
   uint64_t done_ = 0;
@@ -156,7 +157,8 @@ uint64_t ModelWeights::bytes(const Checkpoint& checkpoint) {
   return bytes;
 }
 
-ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budget, WorkerPool& pool, const LoadProgress& progress) {
+ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, WorkerPool& pool,
+                                const LoadProgress& progress) {
   ModelWeights weights;
   const std::vector<WeightBlock> blocks = lay_out_weights(checkpoint, weights);
   std::vector<Piece> pieces;
@@ -169,7 +171,7 @@ ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budg
     const std::vector<Piece> more = cut_into_pieces(block, memory.data());
     pieces.insert(pieces.end(), more.begin(), more.end());
   }
-  Loader loader(checkpoint, budget, progress);
+  Loader loader(checkpoint, budget, kernels, progress);
   read_vectors(checkpoint, loader, weights);
   loader.read(std::move(pieces), pool);
   return weights;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "checkpoint/checkpoint.h"
-#include "kernels/rows.h"
+#include "kernels/kernel_set.h"
 #include "machine/memory_budget.h"
 #include "machine/worker_pool.h"
 
@@ -45,7 +45,8 @@ class ModelWeights {
  public:
   /// Reads the whole checkpoint. A throwing `progress` cancels: its exception passes through.
   /// @throws Error(over_budget), Error(io), Error(corrupt)
-  static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, WorkerPool& pool, const LoadProgress& progress = {});
+  static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, WorkerPool& pool,
+                           const LoadProgress& progress = {});
 
   /// Bytes that load() claims and keeps: the published ones and the padding of tiles.
   static uint64_t bytes(const Checkpoint& checkpoint);

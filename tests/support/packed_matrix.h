@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/aligned_buffer.h"
+#include "kernels/kernel_set.h"
 #include "kernels/tile_layout.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace lagoon::testing_support {
 
 struct PackedMatrix {
   /// @param stored  any number of rows; read here and not kept
-  explicit PackedMatrix(const StoredRows& stored) {
+  explicit PackedMatrix(const StoredRows& stored, const KernelSet& kernels = scalar_kernels()) {
     const int64_t stride = tile_bytes(stored.format, stored.columns);
     tiles = std::make_shared<AlignedBuffer<std::byte>>(static_cast<size_t>(tile_count(stored.rows) * stride));
     const bool affine = stored.format.kind == WeightFormat::Kind::affine;
@@ -23,7 +24,7 @@ struct PackedMatrix {
       part.values += row * row_bytes;
       if (affine) part.scales += row * scale_bytes;
       if (affine) part.biases += row * scale_bytes;
-      pack_tile(part, tiles->data() + row / tile_rows * stride);
+      kernels.pack_tile(part, tiles->data() + row / tile_rows * stride);
     }
     matrix = {.format = stored.format, .rows = stored.rows, .columns = stored.columns, .tiles = tiles->data(), .tile_stride = stride};
   }

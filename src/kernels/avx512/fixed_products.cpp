@@ -11,7 +11,7 @@ namespace {
 struct WordProducts : CodeVectors {
   static constexpr int parts = 2;
   static constexpr int passes = 1;
-  static constexpr int tokens_at_once = 6;
+  static constexpr int tokens_at_once = 8;
   using Sum = __m512i;
 
   static Bytes mask(int bits) { return _mm512_set1_epi16(static_cast<int16_t>(bits)); }

@@ -4,6 +4,9 @@
 #include "base/bfloat16.h"
 #include "base/json.h"
 #include "checkpoint/safetensors.h"
+#include "kernels/kernel_set.h"
+#include "support/affine_reader.h"
+#include "support/packed_matrix.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +21,8 @@
 
 namespace lagoon {
 namespace {
+
+using namespace testing_support;
 
 const std::filesystem::path golden = std::filesystem::path(LAGOON_GOLDEN_DIR) / "mlx-formats";
 
@@ -92,6 +97,23 @@ Dequantized dequantize_case(const GoldenFile& file, const Json& item) {
   return all;
 }
 
+/// The same rows out of the tiles that the program keeps.
+std::vector<float> read_from_tiles(const KernelSet& kernels, const GoldenFile& file, const Json& item) {
+  const GoldenTensor& codes = part(file, item, "weight");
+  const GoldenTensor& scales = part(file, item, "scales");
+  const int group = item.at("group_size");
+  StoredRows stored = {.format = {WeightFormat::Kind::affine, element_of(scales.header), item.at("bits"), group}};
+  stored.columns = scales.header.shape.back() * group;
+  stored.rows = static_cast<int64_t>(codes.bytes.size()) / (codes.header.shape.back() * 4);
+  stored.values = codes.bytes.data();
+  stored.scales = scales.bytes.data();
+  stored.biases = part(file, item, "biases").bytes.data();
+  const PackedMatrix packed(stored, kernels);
+  std::vector<float> values(static_cast<size_t>(stored.rows * stored.columns));
+  for (int64_t row = 0; row < stored.rows; ++row) kernels.read_row(packed.matrix, row, values.data() + row * stored.columns);
+  return values;
+}
+
 TEST(AffineFormatGolden, DequantizedValuesEqualMlxBitForBit) {
   std::map<std::string, GoldenFile> files;
   size_t checked = 0;
@@ -103,6 +125,10 @@ TEST(AffineFormatGolden, DequantizedValuesEqualMlxBitForBit) {
     const Dequantized ours = dequantize_case(files.at(name), item);
     ASSERT_EQ(ours.values.size() * sizeof(float), wanted.bytes.size()) << item.at("name");
     EXPECT_EQ(std::memcmp(ours.values.data(), wanted.bytes.data(), wanted.bytes.size()), 0) << item.at("name");
+    for (const KernelSet* kernels : runnable_kernel_sets(detect_cpu_features())) {
+      const std::vector<float> read = read_from_tiles(*kernels, files.at(name), item);
+      EXPECT_EQ(std::memcmp(read.data(), wanted.bytes.data(), wanted.bytes.size()), 0) << item.at("name") << ", " << kernels->name;
+    }
     ++checked;
   }
   EXPECT_EQ(checked, 60u);

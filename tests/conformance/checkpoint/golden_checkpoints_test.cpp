@@ -2,11 +2,14 @@
 #include "checkpoint/affine_format.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/generation_config.h"
+#include "support/affine_reader.h"
 
 #include <gtest/gtest.h>
 
 namespace lagoon {
 namespace {
+
+using namespace testing_support;
 
 Checkpoint open(const std::string& name) { return Checkpoint::open((std::filesystem::path(LAGOON_GOLDEN_DIR) / name).string(), {}, SystemFiles()); }
 

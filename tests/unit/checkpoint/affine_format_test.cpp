@@ -1,4 +1,5 @@
 #include "checkpoint/affine_format.h"
+#include "support/affine_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,8 @@
 
 namespace lagoon {
 namespace {
+
+using namespace testing_support;
 
 TEST(AffineFormat, IsToldFromRowSizesAndInputs) {
   for (const int bits : affine_bits) {

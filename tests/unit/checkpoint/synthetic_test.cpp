@@ -5,6 +5,7 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/synthetic_formats.h"
 #include "checkpoint/synthetic_shapes.h"
+#include "support/affine_reader.h"
 #include "support/sentence_of.h"
 
 #include <gmock/gmock.h>
@@ -22,6 +23,8 @@
 
 namespace lagoon {
 namespace {
+
+using namespace testing_support;
 
 using testing::HasSubstr;
 using testing_support::sentence_of;

@@ -289,7 +289,7 @@ TEST_P(FixedProducts, GateAndUpGiveTheScalarBits) {
   }
 }
 
-/// One quad as the scalar set has it: what the product with a unit matrix row says about q.
+// q has an order of its own in each set: products with rows that have one code of 1 show its numbers.
 TEST_P(FixedProducts, FixedRowsHaveTheScalarScalesSumsAndNumbers) {
   std::vector<float> x = tokens(6, 384);
   const float tiny = std::numeric_limits<float>::denorm_min();

@@ -9,8 +9,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <stdexcept>
+#include <thread>
 
 namespace lagoon {
 namespace {
@@ -157,10 +161,52 @@ TEST(WorkerPool, AnExceptionReachesTheCallerAndThePoolLives) {
   EXPECT_EQ(done.load(), 10);
 }
 
+// Spinning threads would use as much CPU time as there are of them; the limit leaves room for a slow machine.
+TEST(WorkerPool, UsesNoProcessorWhileItIsIdle) {
+  WorkerPool pool(3);
+  std::atomic<int> done = 0;
+  pool.run(100, 1, [&](int64_t, int64_t) { ++done; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.03);
+}
+
+TEST(WorkerPool, ThePinnedCallerIsLetGoAgain) {
+  const std::vector<int> before = affinity_mask();
+  {
+    const WorkerPool pool(static_cast<int>(before.size()));
+    const WorkerPool::PinnedCaller pinned(pool);
+      EXPECT_EQ(affinity_mask().size(), 1u);
+  }
+  EXPECT_EQ(affinity_mask(), before);
+}
+
+TEST(Topology, EveryProcessorOfTheMaskIsListedOnce) {
+  std::vector<int> processors = processors_by_core();
+  std::sort(processors.begin(), processors.end());
+  EXPECT_EQ(processors, affinity_mask());
+}
+
+TEST(Topology, SiblingsComeAfterAllCores) {
+  const TemporaryFolder root;
+  const std::vector<int> mask = affinity_mask();
+  if (mask.size() < 2) GTEST_SKIP() << "one processor has no siblings";
+  for (const int processor : mask) {  // two processors of the mask to a core, neighbours
+    const size_t at = static_cast<size_t>(std::find(mask.begin(), mask.end(), processor) - mask.begin());
+    root.write("sys/devices/system/cpu/cpu" + std::to_string(processor) + "/topology/thread_siblings_list", "core " + std::to_string(at / 2) + "\n");
+  }
+  EXPECT_EQ(usable_cores(root.path()), static_cast<int>((mask.size() + 1) / 2));
+  const std::vector<int> order = processors_by_core(root.path());
+  EXPECT_EQ(order.front(), mask.front());
+  EXPECT_EQ(order[(mask.size() + 1) / 2], mask[1]);
+}
+
 TEST(CpuFeatures, AreConsistent) {
   const CpuFeatures features = detect_cpu_features();
   EXPECT_TRUE(!features.avx512bw || (features.avx512f && features.avx2));
   EXPECT_FALSE(describe(features).empty());
+  EXPECT_FALSE(processor_name().empty());
   EXPECT_EQ(describe(CpuFeatures{}), "none of those that Lagoon asks for");
 }
 
