@@ -93,17 +93,7 @@ double time_threads(int threads, const Part& part) {
 }
 
 void read_all(const std::byte* from, int64_t bytes) {
-  constexpr int words = 16;  // two cache lines: the sums stay in registers
-  uint64_t sums[words] = {};
-  for (int64_t at = 0; at + 128 <= bytes; at += 128) {
-    for (int64_t line = 0; line < 128; line += 64) __builtin_prefetch(from + at + 2048 + line);
-    for (int i = 0; i < words; ++i) {
-      uint64_t word = 0;
-      std::memcpy(&word, from + at + i * 8, 8);
-      sums[i] ^= word;
-    }
-  }
-  for (const uint64_t sum : sums) benchmark::DoNotOptimize(sum);
+  benchmark::DoNotOptimize(read_memory(from, static_cast<size_t>(bytes), detect_cpu_features()));
 }
 
 double median(std::vector<double> values) {
@@ -197,7 +187,7 @@ void add_benchmarks() {
       const std::string width = std::to_string(bits);
       benchmark::RegisterBenchmark(("pack/" + name + "/" + width).c_str(), pack, *set, bits);
       if (set == &scalar_kernels()) continue;
-      for (const int tokens : {1, 4}) {
+      for (const int tokens : {1, 2, 4, 8}) {
         for (const int threads : {1, cores}) {
           const std::string shape = "/tokens:" + std::to_string(tokens) + "/threads:" + std::to_string(threads);
           benchmark::RegisterBenchmark(("decode/" + name + "/" + width + shape).c_str(), decode, *set, bits, tokens, threads)

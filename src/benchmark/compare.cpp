@@ -50,7 +50,10 @@ ComparedReport read_report(std::string_view text, std::string_view what) {
   if (results->size() > most_results) refuse(what, fmt::format("{} results, more than {}", results->size(), most_results));
   report.label = text_at(document, "model") + ", " + text_at(document, "kernel_set") + " kernels";
   const auto threads = document.find("threads");
-  if (threads != document.end() && threads->is_number_unsigned()) report.label += fmt::format(", {} threads", threads->get<uint64_t>());
+  if (threads != document.end() && threads->is_number_unsigned()) {
+    const auto count = threads->get<uint64_t>();
+    report.label += fmt::format(", {} thread{}", count, count == 1 ? "" : "s");
+  }
   if (const std::string commit = text_at(document, "commit"); commit != "?" && !commit.empty()) report.label += ", commit " + commit;
   for (const Json& result : *results) {
     if (!result.is_object()) refuse(what, "a result is no object");

@@ -32,9 +32,22 @@ void on_every_thread(WorkerPool& pool, Body&& body) {
   });
 }
 
-double seconds_of_a_run(WorkerPool& pool, int runs, std::chrono::milliseconds rest) {
+/// Repeats of something short: where other programs keep the threads from meeting, fewer of them.
+class Tries {
+ public:
+  Tries(size_t least, size_t most, double seconds) : least_(least), most_(most), seconds_(seconds) {}
+  bool more(size_t done) const { return done < least_ || (done < most_ && seconds_since(begun_) < seconds_); }
+
+ private:
+  size_t least_;
+  size_t most_;
+  double seconds_;
+  Clock::time_point begun_ = Clock::now();
+};
+
+double seconds_of_a_run(WorkerPool& pool, size_t runs, std::chrono::milliseconds rest) {
   std::vector<double> each;
-  for (int run = 0; run < runs; ++run) {
+  for (const Tries tries(5, runs, 1.0); tries.more(each.size());) {
     if (rest.count() > 0) std::this_thread::sleep_for(rest);
     const auto begun = Clock::now();
     on_every_thread(pool, [](int) {});
@@ -85,14 +98,13 @@ uint64_t ReadBandwidth::usual_bytes(std::optional<uint64_t> available) {
   return available ? std::clamp(*available / 2, least_bytes, most) : most;
 }
 
-double measure_peak(const std::string& name, WorkerPool& pool) {
+double measure_peak(const std::string& name, WorkerPool& pool, size_t tries) {
   for (const PeakProbe& probe : peak_probes(detect_cpu_features())) {
     if (name != probe.name) continue;
     constexpr int64_t rounds = 20'000;  // less than a millisecond, so that other programs leave some tries alone
-    constexpr int tries = 60;
     std::vector<double> rates;
     const WorkerPool::PinnedCaller pinned(pool);
-    for (int repeat = 0; repeat < tries; ++repeat) {
+    for (const Tries allowed(5, tries, 1e-3 * static_cast<double>(tries)); allowed.more(rates.size());) {
       std::vector<double> rate(static_cast<size_t>(pool.threads()));
       on_every_thread(pool, [&](int thread) {
         const auto begun = Clock::now();
@@ -150,7 +162,7 @@ MachineLimits measure_machine(int threads, const std::optional<std::filesystem::
   WorkerPool pool(threads);
   for (const PeakProbe& probe : peak_probes(detect_cpu_features())) {
     pause();
-    limits.peaks.push_back({probe.name, measure_peak(probe.name, pool)});
+    limits.peaks.push_back({probe.name, measure_peak(probe.name, pool, 400)});
   }
   limits.run_seconds = seconds_of_a_run(pool, 2000, std::chrono::milliseconds(0));
   pause();

@@ -60,8 +60,9 @@ class ReadBandwidth {
 
 /// Multiply-adds per second of one instruction, on every thread of the pool at once, divided by the threads: the best of many
 /// short tries, since what disturbs one is not the instruction.
+/// @param tries  fewer on a busy machine: no more begin after a millisecond for each
 /// @param probe  a name of kernels/peak_probes.h. @throws Error(bug) for an unknown one
-double measure_peak(const std::string& probe, WorkerPool& pool);
+double measure_peak(const std::string& probe, WorkerPool& pool, size_t tries = 60);
 
 /// Bytes per second of reading a file from front to back past the system's cache, 512 MiB at most; nullopt if the system
 /// refuses that, or the file has less than 64 MiB.

@@ -15,8 +15,8 @@ namespace {
 /// Neighbouring rows that look at a block while it is in the cache.
 constexpr int64_t rows_of_a_tile = 16;
 
-/// Fewer tasks than this for each thread, and long contexts are cut into spans that threads share.
-constexpr int64_t tasks_per_thread = 3;
+/// With fewer tasks than this for each thread, long contexts are cut into spans that threads share.
+constexpr int64_t tasks_per_thread = 4;
 
 /// Query heads that share a KV head, and where their results go.
 struct Heads {
@@ -76,6 +76,14 @@ void finish(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_hea
   }
 }
 
+/// Calls body(item, kv_head) for every item and KV head, on all threads.
+template <typename Body>
+void for_each_head(const AttentionLayer& l, int64_t items, const Compute& compute, Body&& body) {
+  compute.pool.run(items * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) body(at / l.config.kv_heads, static_cast<int>(at % l.config.kv_heads));
+  });
+}
+
 /// Rows [begin, end) of one sequence and one KV head, block after block, so that a block serves all rows while it is near.
 void attend_tile(const AttentionLayer& l, const Heads& heads, int64_t begin, int64_t end, int kv_head, const Compute& compute) {
   KeyRange all = visible(l, begin);
@@ -120,10 +128,9 @@ struct SpanTask {
 };
 
 /// Few rows with long contexts: spans are shared out, then merged in order. False, and nothing is done, where they do not fit
-/// the slots or there is enough to do for all threads without.
+/// the slots.
 bool attend_by_spans(const AttentionLayer& l, const Heads& heads, const Compute& compute) {
   const auto rows = static_cast<int64_t>(l.step.rows.size());
-  if (rows * l.config.kv_heads >= tasks_per_thread * compute.pool.threads() * rows_of_a_tile) return false;
   std::vector<SpanTask> tasks;
   std::vector<int64_t> first(static_cast<size_t>(rows) + 1);  // slot of each row's first span
   for (int64_t row = 0; row < rows; ++row) {
@@ -134,28 +141,20 @@ bool attend_by_spans(const AttentionLayer& l, const Heads& heads, const Compute&
   first.back() = static_cast<int64_t>(tasks.size());
   if (first.back() > l.room.span_slots) return false;
 
-  compute.pool.run(first.back() * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t slot = at / l.config.kv_heads;
-      const int kv_head = static_cast<int>(at % l.config.kv_heads);
-      const SpanTask& task = tasks[static_cast<size_t>(slot)];
-      const AttentionPartial partial = span_partial(l, heads, slot, kv_head);
-      clear(heads, partial);
-      const KeyRange span = part_of(visible(l, task.row), task.span, attention_span);
-      for (int64_t block = span.begin / attention_block; block * attention_block < span.end; ++block)
-        attend_block_of(l, heads, task.row, kv_head, part_of(span, block, attention_block), partial, compute);
-    }
+  for_each_head(l, first.back(), compute, [&](int64_t slot, int kv_head) {
+    const SpanTask& task = tasks[static_cast<size_t>(slot)];
+    const AttentionPartial partial = span_partial(l, heads, slot, kv_head);
+    clear(heads, partial);
+    const KeyRange span = part_of(visible(l, task.row), task.span, attention_span);
+    for (int64_t block = span.begin / attention_block; block * attention_block < span.end; ++block)
+      attend_block_of(l, heads, task.row, kv_head, part_of(span, block, attention_block), partial, compute);
   });
-  compute.pool.run(rows * l.config.kv_heads, 8, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t row = at / l.config.kv_heads;
-      const int kv_head = static_cast<int>(at % l.config.kv_heads);
-      const AttentionPartial whole = whole_partial(l, heads, row, kv_head);
-      clear(heads, whole);
-      for (int64_t slot = first[static_cast<size_t>(row)]; slot < first[static_cast<size_t>(row) + 1]; ++slot)
-        compute.kernels.merge_attention(span_partial(l, heads, slot, kv_head), heads.count, heads.head_dim, whole);
-      finish(l, heads, row, kv_head, compute);
-    }
+  for_each_head(l, rows, compute, [&](int64_t row, int kv_head) {
+    const AttentionPartial whole = whole_partial(l, heads, row, kv_head);
+    clear(heads, whole);
+    for (int64_t slot = first[static_cast<size_t>(row)]; slot < first[static_cast<size_t>(row) + 1]; ++slot)
+      compute.kernels.merge_attention(span_partial(l, heads, slot, kv_head), heads.count, heads.head_dim, whole);
+    finish(l, heads, row, kv_head, compute);
   });
   return true;
 }
@@ -173,41 +172,46 @@ void count_work(const AttentionLayer& l, StepWork& work) {
   }
 }
 
-}  // namespace
-
-void place_heads(const AttentionLayer& l, const LayerWeights& weights, const Compute& compute) {
-  const int head_dim = l.config.head_dim;
+/// RMS norm of the query heads of one KV head and of its key, rotation of the front of each by the row's angles; key and value
+/// go into the cache.
+void place_heads(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_head, const Compute& compute) {
   const auto kind = static_cast<size_t>(l.shape.attention);
   const int64_t pairs = l.config.rotary(l.shape.attention).dimensions / 2;
-  const auto place = [&](float* heads, int64_t columns, const std::vector<float>& norm, int64_t row) {
-    for (float* head = heads; head < heads + columns; head += head_dim) {
-      compute.kernels.rms_norm(head, norm.data(), head_dim, l.config.rms_epsilon, head);  // before rotary
-      compute.kernels.rotate(head, l.room.cosine[kind].data() + row * pairs, l.room.sine[kind].data() + row * pairs, pairs);
-    }
+  const float* cosine = l.room.cosine[kind].data() + row * pairs;
+  const float* sine = l.room.sine[kind].data() + row * pairs;
+  const auto place = [&](float* head, const std::vector<float>& norm) {
+    compute.kernels.rms_norm(head, norm.data(), heads.head_dim, l.config.rms_epsilon, head);  // before rotary
+    compute.kernels.rotate(head, cosine, sine, pairs);
   };
-  compute.pool.run(static_cast<int64_t>(l.step.rows.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      place(l.query.row(row), l.query.columns, weights.query_norm, row);
-      place(l.key.row(row), l.key.columns, weights.key_norm, row);
-      const StepRow& at = l.step.rows[static_cast<size_t>(row)];
-      for (int kv_head = 0; kv_head < l.config.kv_heads; ++kv_head) {
-        const int64_t column = int64_t{kv_head} * head_dim;
-        at.cache->store(l.layer, kv_head, at.position, l.key.row(row) + column, l.value.row(row) + column);
-      }
-    }
-  });
+  for (int64_t head = int64_t{kv_head} * heads.count; head < int64_t{kv_head + 1} * heads.count; ++head)
+    place(l.query.row(row) + head * heads.head_dim, l.weights.query_norm);
+  const int64_t column = int64_t{kv_head} * heads.head_dim;
+  place(l.key.row(row) + column, l.weights.key_norm);
+  const StepRow& at = l.step.rows[static_cast<size_t>(row)];
+  at.cache->store(l.layer, kv_head, at.position, l.key.row(row) + column, l.value.row(row) + column);
 }
+
+}  // namespace
 
 void attend(const AttentionLayer& l, const Compute& compute) {
   count_work(l, compute.work);
   const Heads heads(l);
-  if (attend_by_spans(l, heads, compute)) return;
+  const auto rows = static_cast<int64_t>(l.step.rows.size());
   const std::vector<KeyRange> tiles = row_tiles(l.step);
-  compute.pool.run(static_cast<int64_t>(tiles.size()) * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const KeyRange& rows = tiles[static_cast<size_t>(at / l.config.kv_heads)];
-      attend_tile(l, heads, rows.begin, rows.end, static_cast<int>(at % l.config.kv_heads), compute);
-    }
+  const auto tile_count = static_cast<int64_t>(tiles.size());
+  const bool enough = tile_count * l.config.kv_heads >= tasks_per_thread * compute.pool.threads();
+  if (enough && tile_count == rows) {  // each row is alone in its sequence and waits for no other row's key
+    for_each_head(l, rows, compute, [&](int64_t row, int kv_head) {
+      place_heads(l, heads, row, kv_head, compute);
+      attend_tile(l, heads, row, row + 1, kv_head, compute);
+    });
+    return;
+  }
+  for_each_head(l, rows, compute, [&](int64_t row, int kv_head) { place_heads(l, heads, row, kv_head, compute); });
+  if (!enough && attend_by_spans(l, heads, compute)) return;
+  for_each_head(l, tile_count, compute, [&](int64_t tile, int kv_head) {
+    const KeyRange& range = tiles[static_cast<size_t>(tile)];
+    attend_tile(l, heads, range.begin, range.end, kv_head, compute);
   });
 }
 

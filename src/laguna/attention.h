@@ -12,6 +12,7 @@ namespace lagoon {
 struct AttentionLayer {
   const ModelConfig& config;
   const LayerConfig& shape;
+  const LayerWeights& weights;
   const Step& step;
   int layer;
   MatrixView<float> query;     // [rows][heads * head_dim]
@@ -22,12 +23,10 @@ struct AttentionLayer {
   Activations& room;           // maximum, sum and what is kept of spans
 };
 
-/// RMS norm of each head of query and key, then rotation of the front of each by its row's angles; keys and values go into
-/// the caches. @pre every cache has reserved its rows
-void place_heads(const AttentionLayer& layer, const LayerWeights& weights, const Compute& compute);
-
+/// Each head of query and key is normed, then rotated; keys and values go into the caches; then
 /// attended[row][head] = softplus(gate) * softmax over visible keys of (query . key / sqrt(head_dim)) * value; query head h
 /// uses KV head h / (heads / kv_heads); one gate for each head, or for each element.
+/// @pre every cache has reserved its rows
 void attend(const AttentionLayer& layer, const Compute& compute);
 
 }  // namespace lagoon

@@ -60,6 +60,7 @@ void attention(const LagunaModel& model, const Step& step, int layer, const View
   const LayerWeights& weights = model.weights.layers[static_cast<size_t>(layer)];
   const AttentionLayer heads{.config = config,
                              .shape = shape,
+                             .weights = weights,
                              .step = step,
                              .layer = layer,
                              .query = views.of(a.query, weights.query.rows),
@@ -81,7 +82,6 @@ void attention(const LagunaModel& model, const Step& step, int layer, const View
   }
   {
     const PartTimer timer(compute.profile, StepPart::attention);
-    place_heads(heads, weights, compute);
     attend(heads, compute);
   }
   const PartTimer timer(compute.profile, StepPart::dense);

@@ -230,8 +230,8 @@ TEST(Bench, CtrlCPrintsWhatIsDone) {
     close(programs_end);
     close(terminal.descriptor);
     // The second prompt takes very long; its progress says that the first is done.
-    execl(LAGOON_PROGRAM, LAGOON_PROGRAM, "bench", "--synthetic", "mini:4/64,layers=1", "--kernels", "scalar", "--prompts", "1,200k", "--generate",
-          "2", "--batches", "1", "--repeats", "1", "--format", "json", nullptr);
+    execl(LAGOON_PROGRAM, LAGOON_PROGRAM, "bench", "--synthetic", "mini:4/64,layers=1", "--threads", "1", "--chunk", "64", "--prompts", "1,200k",
+          "--generate", "2", "--batches", "1", "--repeats", "1", "--format", "json", nullptr);
     _exit(127);
   }
   close(programs_end);

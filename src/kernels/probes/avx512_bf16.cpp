@@ -10,6 +10,7 @@ double bf16_dot_512(int64_t rounds) {
   __m512 sums[chains];
   for (int i = 0; i < chains; ++i) sums[i] = _mm512_set1_ps(static_cast<float>(i));
   for (int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 16
     for (int i = 0; i < chains; ++i) sums[i] = _mm512_dpbf16_ps(sums[i], a, a);
   }
   for (int i = 1; i < chains; ++i) sums[0] = _mm512_add_ps(sums[0], sums[i]);

@@ -10,6 +10,7 @@ double byte_dot_512(int64_t rounds) {
   __m512i sums[chains];
   for (int i = 0; i < chains; ++i) sums[i] = _mm512_set1_epi32(i);
   for (int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 16
     for (int i = 0; i < chains; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], a, a);
   }
   for (int i = 1; i < chains; ++i) sums[0] = _mm512_xor_si512(sums[0], sums[i]);

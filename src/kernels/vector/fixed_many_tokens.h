@@ -41,14 +41,29 @@ template <class P, int bits, int... quads>
 template <class P, int bits>
 void unpack_group(const std::byte* at, const GroupShape& shape, int tile, UnpackedGroup<P>& out) {
   for (int column = 0; column < shape.group; column += stretch_columns) {
-    prefetch_lines<P, bits>(at + P::prefetch_bytes);
     unpack_quads<P, bits>(at, out.codes[tile] + column / quad_columns, Quads{});
     at += bits * code_vector_bytes;
   }
-  prefetch_lines<P, 1>(at + P::prefetch_bytes);
   load_parameters<P>(at, shape.element).store(out.scale[tile]);
   load_parameters<P>(at + tile_rows * bytes_of(shape.element), shape.element).store(out.bias[tile]);
 }
+
+/// Memory that later groups need, asked for line by line between the products of this one: asked for all at once, the requests
+/// would fill the processor's queue and hold the products up.
+template <class P>
+struct LinesAhead {
+  const std::byte* at[pair_tiles];
+  int64_t each_step;  // bytes of each tile
+
+  /// Once for every four quads of a pass.
+  [[gnu::always_inline]] void step() {
+    for (int64_t line = 0; line < each_step; line += code_vector_bytes) {
+#pragma GCC unroll 2
+      for (int tile = 0; tile < pair_tiles; ++tile) __builtin_prefetch(at[tile] + line);
+    }
+    for (const std::byte*& next : at) next += each_step;
+  }
+};
 
 /// A block's exact sums in progress. Where they are few, even and odd quads go to different ones, so that no addition waits for
 /// the one before it.
@@ -77,10 +92,11 @@ template <class P, int pass, int tiles, int tokens>
 
 template <class P, int pass, int tiles, int tokens>
 [[gnu::always_inline]] inline void add_pass(const std::byte (*const* codes)[P::parts][code_vector_bytes], const int16_t* const* q, int quads,
-                                            BlockSums<P, tiles, tokens>& sums) {
+                                            BlockSums<P, tiles, tokens>& sums, LinesAhead<P>& ahead) {
   constexpr int unrolled = 4;
   int quad = 0;
   do {
+    ahead.step();
 #pragma GCC unroll 4
     for (int i = 0; i < unrolled; ++i) add_quad_of_block<P, pass, tiles, tokens>(codes, q, quad + i, sums.at[i % sums.parallel]);
     quad += unrolled;
@@ -90,7 +106,7 @@ template <class P, int pass, int tiles, int tokens>
 /// Some tokens against tiles [tile, tile + tiles) of the pair. @param y  the first token's
 template <class P, int tiles, int tokens>
 [[gnu::always_inline]] inline void multiply_block(const UnpackedGroup<P>& unpacked, int tile, const GroupShape& shape, int64_t group,
-                                                  const TokenRow<P>* rows, float (*y)[pair_rows]) {
+                                                  const TokenRow<P>* rows, float (*y)[pair_rows], LinesAhead<P>& ahead) {
   using Lanes = typename P::Lanes;
   BlockSums<P, tiles, tokens> sums = {};
   const int16_t* q[tokens];
@@ -100,7 +116,7 @@ template <class P, int tiles, int tokens>
 #pragma GCC unroll 2
   for (int i = 0; i < tiles; ++i) codes[i] = unpacked.codes[tile + i];
   const int quads = shape.group / quad_columns;
-  add_pass<P, 0, tiles, tokens>(codes, q, quads, sums);
+  add_pass<P, 0, tiles, tokens>(codes, q, quads, sums, ahead);
   if constexpr (P::passes == 2) {
     for (auto& parallel : sums.at) {
 #pragma GCC unroll 16
@@ -109,7 +125,7 @@ template <class P, int tiles, int tokens>
         for (auto& sum : token) sum = P::next_pass(sum);
       }
     }
-    add_pass<P, 1, tiles, tokens>(codes, q, quads, sums);
+    add_pass<P, 1, tiles, tokens>(codes, q, quads, sums, ahead);
   }
 #pragma GCC unroll 2
   for (int i = 0; i < tiles; ++i) {
@@ -128,26 +144,27 @@ template <class P, int tiles, int tokens>
 }
 
 template <class P, int tokens>
-void multiply_tokens(const UnpackedGroup<P>& codes, int tiles, const GroupShape& shape, int64_t group, const TokenRow<P>* rows,
-                     float (*y)[pair_rows]) {
+void multiply_tokens(const UnpackedGroup<P>& codes, int tiles, const GroupShape& shape, int64_t group, const TokenRow<P>* rows, float (*y)[pair_rows],
+                     LinesAhead<P>& ahead) {
   if constexpr (P::tiles_at_once == pair_tiles) {
-    if (tiles == pair_tiles) return multiply_block<P, pair_tiles, tokens>(codes, 0, shape, group, rows, y);
+    if (tiles == pair_tiles) return multiply_block<P, pair_tiles, tokens>(codes, 0, shape, group, rows, y, ahead);
   }
-  for (int tile = 0; tile < tiles; ++tile) multiply_block<P, 1, tokens>(codes, tile, shape, group, rows, y);
+  for (int tile = 0; tile < tiles; ++tile) multiply_block<P, 1, tokens>(codes, tile, shape, group, rows, y, ahead);
 }
 
 template <class P>
-using MultiplyTokens = void (*)(const UnpackedGroup<P>&, int, const GroupShape&, int64_t, const TokenRow<P>*, float (*)[pair_rows]);
+using MultiplyTokens = void (*)(const UnpackedGroup<P>&, int, const GroupShape&, int64_t, const TokenRow<P>*, float (*)[pair_rows], LinesAhead<P>&);
 
 /// All tokens of a chunk, in blocks as equal as they can be.
 template <class P, int... sizes>
-void multiply_chunk(const UnpackedGroup<P>& codes, int tiles, const GroupShape& shape, int64_t group, Chunk<P>& chunk,
+void multiply_chunk(const UnpackedGroup<P>& codes, int tiles, const GroupShape& shape, int64_t group, Chunk<P>& chunk, LinesAhead<P> ahead,
                     std::integer_sequence<int, sizes...> /*less one*/) {
   constexpr MultiplyTokens<P> of_size[] = {multiply_tokens<P, sizes + 1>...};
   int64_t blocks = (chunk.count + P::tokens_at_once - 1) / P::tokens_at_once;
   for (int64_t done = 0; done < chunk.count; --blocks) {
     const int64_t tokens = (chunk.count - done + blocks - 1) / blocks;
-    of_size[tokens - 1](codes, tiles, shape, group, chunk.rows + done, chunk.y + done);
+    of_size[tokens - 1](codes, tiles, shape, group, chunk.rows + done, chunk.y + done, ahead);
+    ahead.each_step = 0;  // the first block has asked for all of them
     done += tokens;
   }
 }
@@ -156,12 +173,19 @@ void multiply_chunk(const UnpackedGroup<P>& codes, int tiles, const GroupShape& 
 template <class P, int bits>
 void multiply_pair(const std::byte* first, int64_t stride, int tiles, const GroupShape& shape, Chunk<P>& chunk) {
   UnpackedGroup<P> codes;
+  const int64_t steps = shape.group / quad_columns / 4 * P::passes;
+  const int64_t lines = (shape.bytes / code_vector_bytes + steps - 1) / steps;
+  const int64_t each_step = lines * code_vector_bytes;
   for (int64_t token = 0; token < chunk.count; ++token) {
     for (int row = 0; row < pair_rows; ++row) chunk.y[token][row] = 0.0f;
   }
   for (int64_t group = 0; group < shape.count; ++group) {
     for (int tile = 0; tile < tiles; ++tile) unpack_group<P, bits>(first + tile * stride + group * shape.bytes, shape, tile, codes);
-    multiply_chunk<P>(codes, tiles, shape, group, chunk, std::make_integer_sequence<int, P::tokens_at_once>{});
+    // Beyond the end of a tile the stream goes on with the next pair.
+    const int64_t jump = (group + 1) * shape.bytes + P::prefetch_bytes > shape.count * shape.bytes ? (tiles - 1) * stride : 0;
+    const std::byte* later = first + group * shape.bytes + P::prefetch_bytes + jump;
+    const LinesAhead<P> ahead = {{later, later + stride}, each_step};
+    multiply_chunk<P>(codes, tiles, shape, group, chunk, ahead, std::make_integer_sequence<int, P::tokens_at_once>{});
   }
 }
 
