@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 namespace lagoon {
@@ -98,24 +99,25 @@ uint64_t ReadBandwidth::usual_bytes(std::optional<uint64_t> available) {
   return available ? std::clamp(*available / 2, least_bytes, most) : most;
 }
 
-double measure_peak(const std::string& name, WorkerPool& pool, size_t tries) {
-  for (const PeakProbe& probe : peak_probes(detect_cpu_features())) {
-    if (name != probe.name) continue;
-    constexpr int64_t rounds = 20'000;  // less than a millisecond, so that other programs leave some tries alone
-    std::vector<double> rates;
-    const WorkerPool::PinnedCaller pinned(pool);
-    for (const Tries allowed(5, tries, 1e-3 * static_cast<double>(tries)); allowed.more(rates.size());) {
-      std::vector<double> rate(static_cast<size_t>(pool.threads()));
-      on_every_thread(pool, [&](int thread) {
-        const auto begun = Clock::now();
-        const double done = probe.run(rounds);
-        rate[static_cast<size_t>(thread)] = done / seconds_since(begun);
-      });
-      rates.push_back(*std::min_element(rate.begin(), rate.end()));
-    }
-    return spread_of(std::move(rates)).most;
+double measure_peak(const std::string& name, WorkerPool& pool) {
+  constexpr int64_t rounds = 20'000;
+  constexpr double seconds = 0.02;  // long enough for a core to settle at the clock that it keeps
+  const std::vector<PeakProbe> probes = peak_probes(detect_cpu_features());
+  const auto probe = std::find_if(probes.begin(), probes.end(), [&](const PeakProbe& one) { return name == one.name; });
+  if (probe == probes.end()) fail(ErrorKind::bug, "there is no probe `{}`", name);
+  std::vector<double> rates;
+  const WorkerPool::PinnedCaller pinned(pool);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<double> rate(static_cast<size_t>(pool.threads()));
+    on_every_thread(pool, [&](int thread) {
+      const auto begun = Clock::now();
+      double done = 0.0;
+      while (seconds_since(begun) < seconds) done += probe->run(rounds);
+      rate[static_cast<size_t>(thread)] = done / seconds_since(begun);
+    });
+    rates.push_back(std::accumulate(rate.begin(), rate.end(), 0.0) / pool.threads());
   }
-  fail(ErrorKind::bug, "there is no probe `{}`", name);
+  return spread_of(std::move(rates)).median;
 }
 
 std::optional<double> measure_disk(const std::filesystem::path& path, MemoryBudget& budget) {
@@ -162,7 +164,7 @@ MachineLimits measure_machine(int threads, const std::optional<std::filesystem::
   WorkerPool pool(threads);
   for (const PeakProbe& probe : peak_probes(detect_cpu_features())) {
     pause();
-    limits.peaks.push_back({probe.name, measure_peak(probe.name, pool, 400)});
+    limits.peaks.push_back({probe.name, measure_peak(probe.name, pool)});
   }
   limits.run_seconds = seconds_of_a_run(pool, 2000, std::chrono::milliseconds(0));
   pause();

@@ -58,11 +58,10 @@ class ReadBandwidth {
   std::vector<uint64_t> sums_;  // so that the reads are not optimised away
 };
 
-/// Multiply-adds per second of one instruction, on every thread of the pool at once, divided by the threads: the best of many
-/// short tries, since what disturbs one is not the instruction.
-/// @param tries  fewer on a busy machine: no more begin after a millisecond for each
+/// Multiply-adds per second of one instruction, on every thread of the pool at once for 20 ms, divided by the threads: the
+/// median of three tries. A shared machine gives now more, now less: measure it beside what it is compared with.
 /// @param probe  a name of kernels/peak_probes.h. @throws Error(bug) for an unknown one
-double measure_peak(const std::string& probe, WorkerPool& pool, size_t tries = 60);
+double measure_peak(const std::string& probe, WorkerPool& pool);
 
 /// Bytes per second of reading a file from front to back past the system's cache, 512 MiB at most; nullopt if the system
 /// refuses that, or the file has less than 64 MiB.

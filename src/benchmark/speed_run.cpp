@@ -13,6 +13,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begun) { return std::chrono::duration<double>(Clock::now() - begun).count(); }
 
+SpeedLimits mean_of(const SpeedLimits& a, const SpeedLimits& b) {
+  return {.fixed_multiply_adds = (a.fixed_multiply_adds + b.fixed_multiply_adds) / 2,
+          .float_multiply_adds = (a.float_multiply_adds + b.float_multiply_adds) / 2};
+}
+
 /// The position of the largest; the first of equals. In 16 lanes, which the compiler turns into vectors.
 int32_t largest(std::span<const float> logits) {
   constexpr size_t lanes = 16;
@@ -75,13 +80,6 @@ SpeedRun::SpeedRun(CpuModel& model, ReadBandwidth& bandwidth, WorkerPool& pool, 
 
 uint64_t SpeedRun::bytes(const ModelConfig& config, int sequences) {
   return static_cast<uint64_t>(sequences) * static_cast<uint64_t>(config.vocabulary) * sizeof(float);
-}
-
-/// A machine that others use too shows what it can do now and then.
-void SpeedRun::raise_limits() {
-  const SpeedLimits now = measure_compute_limits(model_.kernels(), pool_);
-  limits_.fixed_multiply_adds = std::max(limits_.fixed_multiply_adds, now.fixed_multiply_adds);
-  limits_.float_multiply_adds = std::max(limits_.float_multiply_adds, now.float_multiply_adds);
 }
 
 void SpeedRun::next_tokens(std::span<int32_t> tokens) {
@@ -216,10 +214,10 @@ SpeedResult SpeedRun::measure(const SpeedCase& asked, const SpeedProgress& progr
     if (repeat < asked.prefills || !sequences->rewind()) {
       sequences.reset();
       sequences = std::make_unique<Sequences>(model_, asked);
-      raise_limits();
+      const SpeedLimits before = measure_compute_limits(model_.kernels(), pool_);
       const Watched watched(model_, result.prefill);
       const Prefill run = prefill(asked, *sequences, count);
-      raise_limits();
+      limits_ = mean_of(before, measure_compute_limits(model_.kernels(), pool_));
       figures.add(asked, run, limits_);
       result.prefill.seconds += run.seconds;
       result.prefill_multiply_adds = run.work.fixed_multiply_adds + run.work.float_multiply_adds;

@@ -62,7 +62,7 @@ class SpeedRun {
   /// What a run holds beside the model, its sequences and the bandwidth's buffer: the logits of a step.
   static uint64_t bytes(const ModelConfig& config, int sequences);
 
-  /// The most of the instructions' speeds that was measured until now; read_bandwidth stays 0.
+  /// The instructions' speeds as they were measured around the latest prefill; read_bandwidth stays 0.
   const SpeedLimits& limits() const { return limits_; }
 
   /// A short prompt and a few tokens, so that nothing is measured for the first time.
@@ -81,7 +81,6 @@ class SpeedRun {
   Prefill prefill(const SpeedCase& asked, Sequences& sequences, const Count& count);
   Decode decode(const SpeedCase& asked, Sequences& sequences, const Count& count);
   int32_t choose(std::span<const float> logits);
-  void raise_limits();
   void next_tokens(std::span<int32_t> tokens);
 
   CpuModel& model_;

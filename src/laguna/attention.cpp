@@ -175,6 +175,8 @@ void count_work(const AttentionLayer& l, StepWork& work) {
 /// RMS norm of the query heads of one KV head and of its key, rotation of the front of each by the row's angles; key and value
 /// go into the cache.
 void place_heads(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_head, const Compute& compute) {
+  const StepRow& at = l.step.rows[static_cast<size_t>(row)];
+  at.cache->prepare_store(l.layer, kv_head, at.position);
   const auto kind = static_cast<size_t>(l.shape.attention);
   const int64_t pairs = l.config.rotary(l.shape.attention).dimensions / 2;
   const float* cosine = l.room.cosine[kind].data() + row * pairs;
@@ -187,7 +189,6 @@ void place_heads(const AttentionLayer& l, const Heads& heads, int64_t row, int k
     place(l.query.row(row) + head * heads.head_dim, l.weights.query_norm);
   const int64_t column = int64_t{kv_head} * heads.head_dim;
   place(l.key.row(row) + column, l.weights.key_norm);
-  const StepRow& at = l.step.rows[static_cast<size_t>(row)];
   at.cache->store(l.layer, kv_head, at.position, l.key.row(row) + column, l.value.row(row) + column);
 }
 

@@ -65,6 +65,15 @@ void KvCache::reserve(int64_t rows) {
   furthest_ = std::max(furthest_, length_ + rows);
 }
 
+void KvCache::prepare_store(int layer, int kv_head, int64_t position) const {
+  const Layer& cache = layers_[static_cast<size_t>(layer)];
+  const std::byte* page = cache.pages[page_at(cache, position)]->data();
+  const int place = static_cast<int>(position % attention_block);
+  const int64_t element = bytes_of(element_);
+  for (int d = 0; d < head_dim_; ++d) __builtin_prefetch(page + keys_at(kv_head) + key_offset(place, d, head_dim_) * element, 1);
+  for (int d = 0; d < head_dim_; d += attention_strip) __builtin_prefetch(page + values_at(kv_head) + value_offset(place, d) * element, 1);
+}
+
 void KvCache::store(int layer, int kv_head, int64_t position, const float* key, const float* value) {
   const Layer& cache = layers_[static_cast<size_t>(layer)];
   std::byte* page = cache.pages[page_at(cache, position)]->data();

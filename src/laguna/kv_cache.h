@@ -31,6 +31,9 @@ class KvCache {
   /// @throws Error(over_budget), Error(io); the cache then reads as before
   void reserve(int64_t rows);
 
+  /// Asks for the memory that store() will write: a position's key touches as many cache lines as it has dimensions.
+  void prepare_store(int layer, int kv_head, int64_t position) const;
+
   /// Writes the key and the value [head_dim] of (layer, kv head, position). @pre reserve() covered the position
   void store(int layer, int kv_head, int64_t position, const float* key, const float* value);
 

@@ -58,10 +58,20 @@ void run_tiles(const Product& product, TileRange tiles, const KernelSet& kernels
   }
 }
 
+/// Asks for the beginning of the tiles that come next, so that their first lines and pages do not have to be waited for.
+void announce(const WeightMatrix& matrix) {
+  constexpr int64_t lines = 8;
+  constexpr int64_t line_bytes = 64;
+  for (int64_t tile = 0; tile < std::min(tiles_at_once, tile_count(matrix.rows)); ++tile) {
+    for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(matrix.tile(tile) + line * line_bytes, 0, 2);
+  }
+}
+
 /// Units [begin, end): each product's part of them in one call.
 void run_units(const std::vector<UnitRange>& ranges, int64_t begin, int64_t end, const KernelSet& kernels) {
   auto range = std::upper_bound(ranges.begin(), ranges.end(), begin, [](int64_t unit, const UnitRange& r) { return unit < r.end; });
   for (; range != ranges.end() && range->begin < end; ++range) {
+    if (range + 1 != ranges.end() && range->end < end) announce(*(range + 1)->product->weights);
     const int64_t first = std::max(begin, range->begin) - range->begin;
     const int64_t last = std::min(end, range->end) - range->begin;
     const int64_t tiles = tile_count(range->product->weights->rows);

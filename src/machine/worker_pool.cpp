@@ -18,7 +18,7 @@ constexpr int spin_rounds_alone = 2000;
 constexpr int spin_rounds_crowded = 20;
 
 /// A run is shared out in pieces of 1 / (pieces_left * threads) of what is left.
-constexpr int64_t pieces_left = 3;
+constexpr int64_t pieces_left = 2;
 
 /// In joined_: no worker may enter the run any more.
 constexpr uint32_t closed = 1u << 31;

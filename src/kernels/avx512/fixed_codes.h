@@ -16,7 +16,7 @@ struct CodeVectors {
 
   static constexpr int streams = 4;
   static constexpr int tiles_at_once = 2;
-  static constexpr int64_t prefetch_bytes = 4096;
+  static constexpr int64_t prefetch_bytes = 2048;
 
   static Bytes load_bytes(const std::byte* from) { return _mm512_loadu_si512(from); }
   static void store_bytes(std::byte* to, Bytes bytes) { _mm512_storeu_si512(to, bytes); }

@@ -11,7 +11,10 @@ namespace lagoon::vector {
 template <class P>
 struct Streams {
   const std::byte* tile[P::streams];
-  int64_t next;  // bytes from the end of a stream to the tile that it goes on with
+  int64_t next;  // bytes from the end of a stream to the tile that it goes on with; nowhere: it ends
+
+  /// Memory that nobody will read is not asked for: what a stream has passed is there already.
+  static constexpr int64_t nowhere = -P::prefetch_bytes;
 };
 
 /// How the activations and the tiles are cut.
@@ -120,7 +123,7 @@ void multiply_one_token(const WeightMatrix& matrix, TileRange range, const Fixed
     const int tiles = next_streams<P>(range.end - tile);
     Streams<P> streams = {};
     for (int i = 0; i < tiles; ++i) streams.tile[i] = matrix.tiles + (tile + i) * matrix.tile_stride;
-    streams.next = (tiles - 1) * matrix.tile_stride;
+    streams.next = tile + tiles < range.end ? (tiles - 1) * matrix.tile_stride : Streams<P>::nowhere;
     multiply_tiles<P>(matrix.format, tiles, streams, x, row, products);
     const int64_t rows = (tiles - 1) * tile_rows + rows_of_tile<P>(matrix, tile + tiles - 1);
     __builtin_memcpy(y + tile * tile_rows, products, static_cast<size_t>(rows) * sizeof(float));
@@ -140,7 +143,8 @@ void gate_up_row(const WeightMatrix& gate, const WeightMatrix& up, TileRange ran
       streams.tile[2 * i] = gate.tiles + (tile + i) * gate.tile_stride;
       streams.tile[2 * i + 1] = up.tiles + (tile + i) * up.tile_stride;
     }
-    streams.next = (2 * pairs - 1) * gate.tile_stride / 2;  // where gate and up tiles alternate
+    // Where gate and up tiles alternate.
+    streams.next = tile + pairs < range.end ? (2 * pairs - 1) * gate.tile_stride / 2 : Streams<P>::nowhere;
     multiply_tiles<P>(gate.format, 2 * pairs, streams, x, row, products);
     for (int i = 0; i < pairs; ++i) {
       float* joined = products + 2 * i * tile_rows;
