@@ -36,7 +36,9 @@ constexpr int64_t value_block_elements(int64_t head_dim) { return attention_bloc
 constexpr int64_t key_offset(int place, int d, int head_dim) {
   return (int64_t{place / attention_strip} * head_dim + d) * attention_strip + place % attention_strip;
 }
-constexpr int64_t value_offset(int place, int d) { return (int64_t{d / attention_strip} * attention_block + place) * attention_strip + d % attention_strip; }
+constexpr int64_t value_offset(int place, int d) {
+  return (int64_t{d / attention_strip} * attention_block + place) * attention_strip + d % attention_strip;
+}
 
 /// Writes one position. @param key, value  [head_dim]. bf16 rounds to nearest even; f32 is kept
 void store_key_value(const float* key, const float* value, int head_dim, int place, ElementType element, std::byte* keys, std::byte* values);
@@ -45,6 +47,7 @@ void store_key_value(const float* key, const float* value, int head_dim, int pla
 struct KeyValueBlock {
   const std::byte* keys = nullptr;          // of the whole block
   const std::byte* values = nullptr;        // of the whole block
+  const std::byte* next_keys = nullptr;     // of the block that comes next, to be fetched meanwhile; null: not known
   ElementType element = ElementType::bf16;  // bf16, or f32 in oracle precision
   int begin = 0;                            // 0 <= begin < end <= attention_block
   int end = 0;

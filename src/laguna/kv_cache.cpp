@@ -16,11 +16,17 @@ KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType eleme
       window_(config.sliding_window),
       ring_rows_(ring_rows(config.sliding_window, step_rows)),
       page_bytes_(page_bytes(config, element)) {
+  const auto sliding = [](const auto& layer) { return layer.attention == AttentionKind::sliding; };
+  const auto ring_pages = static_cast<size_t>(ring_rows_ / attention_block);
+  const auto sliding_layers = static_cast<size_t>(std::count_if(config.layers.begin(), config.layers.end(), sliding));
+  const std::vector<std::shared_ptr<Page>> rings = new_pages(AttentionKind::sliding, ring_pages * sliding_layers);
+  auto next = rings.begin();
   for (const LayerConfig& layer : config.layers) {
     Layer& cache = layers_.emplace_back();
     cache.kind = layer.attention;
     if (layer.attention == AttentionKind::full) continue;
-    for (int64_t row = 0; row < ring_rows_; row += attention_block) cache.pages.push_back(new_page(layer.attention));
+    cache.pages.assign(next, next + static_cast<std::ptrdiff_t>(ring_pages));
+    next += static_cast<std::ptrdiff_t>(ring_pages);
   }
 }
 
@@ -35,9 +41,13 @@ size_t KvCache::values_at(int kv_head) const {
   return keys_at(kv_heads_) + static_cast<size_t>(kv_head * value_block_elements(head_dim_) * bytes_of(element_));
 }
 
-std::shared_ptr<KvCache::Page> KvCache::new_page(AttentionKind kind) const {
+std::vector<std::shared_ptr<KvCache::Page>> KvCache::new_pages(AttentionKind kind, size_t count) const {
+  std::vector<std::shared_ptr<Page>> pages;
+  if (count == 0) return pages;
   const char* name = kind == AttentionKind::full ? "KV: full layers" : "KV: sliding layers";
-  return std::make_shared<Page>(*budget_, name, page_bytes_);
+  const auto memory = std::make_shared<ClaimedBuffer<std::byte>>(*budget_, name, count * page_bytes_);
+  for (size_t at = 0; at < count; ++at) pages.push_back(std::make_shared<Page>(Page{memory, memory->data() + at * page_bytes_}));
+  return pages;
 }
 
 size_t KvCache::page_at(const Layer& layer, int64_t position) const {
@@ -49,17 +59,20 @@ void KvCache::reserve(int64_t rows) {
   if (rows == 0) return;
   const int64_t first = length_ / attention_block;
   const int64_t last = (length_ + rows - 1) / attention_block;
-  for (Layer& layer : layers_) {
-    for (int64_t page = first; page <= last; ++page) {
+  for (int64_t page = first; page <= last; ++page) {
+    std::vector<Layer*> growing;
+    for (Layer& layer : layers_) {
       const size_t at = page_at(layer, page * attention_block);
       if (at == layer.pages.size()) {
-        layer.pages.push_back(new_page(layer.kind));
+        growing.push_back(&layer);
       } else if (layer.pages[at].use_count() > 1) {
-        const std::shared_ptr<Page> copy = new_page(layer.kind);
-        std::memcpy(copy->data(), layer.pages[at]->data(), page_bytes_);
+        const std::shared_ptr<Page> copy = new_pages(layer.kind, 1).front();
+        std::memcpy(copy->begin, layer.pages[at]->begin, page_bytes_);
         layer.pages[at] = copy;
       }
     }
+    const std::vector<std::shared_ptr<Page>> pages = new_pages(AttentionKind::full, growing.size());
+    for (size_t at = 0; at < growing.size(); ++at) growing[at]->pages.push_back(pages[at]);
   }
   // Even a step that is stopped in the middle may have written these rows over older ones.
   furthest_ = std::max(furthest_, length_ + rows);
@@ -67,7 +80,7 @@ void KvCache::reserve(int64_t rows) {
 
 void KvCache::prepare_store(int layer, int kv_head, int64_t position) const {
   const Layer& cache = layers_[static_cast<size_t>(layer)];
-  const std::byte* page = cache.pages[page_at(cache, position)]->data();
+  const std::byte* page = cache.pages[page_at(cache, position)]->begin;
   const int place = static_cast<int>(position % attention_block);
   const int64_t element = bytes_of(element_);
   for (int d = 0; d < head_dim_; ++d) __builtin_prefetch(page + keys_at(kv_head) + key_offset(place, d, head_dim_) * element, 1);
@@ -76,7 +89,7 @@ void KvCache::prepare_store(int layer, int kv_head, int64_t position) const {
 
 void KvCache::store(int layer, int kv_head, int64_t position, const float* key, const float* value) {
   const Layer& cache = layers_[static_cast<size_t>(layer)];
-  std::byte* page = cache.pages[page_at(cache, position)]->data();
+  std::byte* page = cache.pages[page_at(cache, position)]->begin;
   const int place = static_cast<int>(position % attention_block);
   store_key_value(key, value, head_dim_, place, element_, page + keys_at(kv_head), page + values_at(kv_head));
 }
@@ -85,10 +98,14 @@ void KvCache::advance(int64_t rows) { length_ += rows; }
 
 KeyValueBlock KvCache::block(int layer, int kv_head, int64_t begin, int64_t end) const {
   const Layer& cache = layers_[static_cast<size_t>(layer)];
-  const std::byte* page = cache.pages[page_at(cache, begin)]->data();
+  const std::byte* page = cache.pages[page_at(cache, begin)]->begin;
   const int place = static_cast<int>(begin % attention_block);
+  // What is looked at next lies in the next page, if there is one.
+  const bool more = end % attention_block == 0 && end < length_;
+  const std::byte* next = more ? cache.pages[page_at(cache, end)]->begin + keys_at(kv_head) : nullptr;
   return {.keys = page + keys_at(kv_head),
           .values = page + values_at(kv_head),
+          .next_keys = next,
           .element = element_,
           .begin = place,
           .end = place + static_cast<int>(end - begin)};

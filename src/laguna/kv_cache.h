@@ -55,7 +55,11 @@ class KvCache {
   static uint64_t page_bytes(const ModelConfig& config, ElementType element);
 
  private:
-  using Page = ClaimedBuffer<std::byte>;
+  /// Pages that are made together lie in one buffer, large enough for huge pages; each is shared and copied by itself.
+  struct Page {
+    std::shared_ptr<ClaimedBuffer<std::byte>> memory;
+    std::byte* begin = nullptr;
+  };
 
   struct Layer {
     AttentionKind kind = AttentionKind::full;
@@ -64,7 +68,7 @@ class KvCache {
 
   KvCache(const KvCache&) = default;
 
-  std::shared_ptr<Page> new_page(AttentionKind kind) const;
+  std::vector<std::shared_ptr<Page>> new_pages(AttentionKind kind, size_t count) const;
   size_t page_at(const Layer& layer, int64_t position) const;
   size_t keys_at(int kv_head) const;    // bytes from the start of a page
   size_t values_at(int kv_head) const;  // bytes from the start of a page

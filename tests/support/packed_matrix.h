@@ -12,8 +12,9 @@ namespace lagoon::testing_support {
 
 struct PackedMatrix {
   /// @param stored  any number of rows; read here and not kept
-  explicit PackedMatrix(const StoredRows& stored, const KernelSet& kernels = scalar_kernels()) {
-    const int64_t stride = tile_bytes(stored.format, stored.columns);
+  /// @param gap     bytes behind each tile, as where another matrix's tiles alternate with these
+  explicit PackedMatrix(const StoredRows& stored, const KernelSet& kernels = scalar_kernels(), int64_t gap = 0) {
+    const int64_t stride = tile_bytes(stored.format, stored.columns) + gap;
     tiles = std::make_shared<AlignedBuffer<std::byte>>(static_cast<size_t>(tile_count(stored.rows) * stride));
     const bool affine = stored.format.kind == WeightFormat::Kind::affine;
     const int64_t row_bytes = affine ? stored.columns * stored.format.bits / 8 : stored.columns * bytes_of(stored.format.element);

@@ -184,7 +184,8 @@ template <class Lanes>
 void sum_values(const BlockTask& task, const MergeFactors& factors, float* out) {
   for (int d = 0; d < task.head_dim; d += attention_strip) {
     const std::byte* values = task.block.values + int64_t{d} * attention_block * 2;
-    const std::byte* next = d + attention_strip < task.head_dim ? values + attention_block * line_bytes : values;
+    const std::byte* after = task.block.next_keys ? task.block.next_keys : values;
+    const std::byte* next = d + attention_strip < task.head_dim ? values + attention_block * line_bytes : after;
     over_heads<Lanes::attention_heads>(task.heads, [&]<int count>(Heads<count>, int first) {
       value_strip<Lanes, count>(task.block, values, next, task.weights + first * attention_block, factors.keep + first, factors.take + first,
                                 task.head_dim, task.head_dim - d, out + int64_t{first} * task.head_dim + d);

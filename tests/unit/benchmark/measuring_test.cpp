@@ -185,7 +185,8 @@ TEST_F(SpeedRunTest, EveryFigureIsFiniteAndAboveZero) {
   EXPECT_GT(result.prefill.parts.seconds[static_cast<size_t>(StepPart::attention)], 0.0);
   EXPECT_GT(result.sampling_seconds, 0.0);
   EXPECT_GT(at_first.float_multiply_adds, 0.0);
-  EXPECT_GE(run_.limits().fixed_multiply_adds, at_first.fixed_multiply_adds);
+  EXPECT_GT(run_.limits().fixed_multiply_adds, 0.0);
+  EXPECT_GT(run_.limits().float_multiply_adds, 0.0);
   EXPECT_EQ(cache_bytes(), 0u);  // its sequences have ended
 }
 

@@ -58,7 +58,7 @@ struct Block {
     store_key_value(key.data(), value.data(), head_dim, place, element, keys.data(), values.data());
   }
 
-  KeyValueBlock part(int begin, int end) const { return {keys.data(), values.data(), element, begin, end}; }
+  KeyValueBlock part(int begin, int end) const { return {keys.data(), values.data(), nullptr, element, begin, end}; }
 };
 
 class Attention : public SetCase {

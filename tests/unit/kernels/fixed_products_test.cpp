@@ -3,6 +3,7 @@
 #include "base/bfloat16.h"
 #include "kernels/kernel_set.h"
 #include "kernels/tile_layout.h"
+#include "unit/kernels/kernel_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +19,9 @@
 namespace lagoon {
 namespace {
 
+using namespace kernel_cases;
+
 constexpr uint32_t seed = 20261204;
-constexpr float canary = 12345.0f;
 constexpr int all_bits[] = {2, 3, 4, 5, 6, 8};
 constexpr ElementType all_elements[] = {ElementType::bf16, ElementType::f16, ElementType::f32};
 
@@ -51,7 +53,7 @@ struct StoredMatrix {
     }
   }
 
-  /// @pre first + count <= rows, count <= 16
+  /// @pre first + count <= rows
   StoredRows part(int64_t first, int64_t count) const {
     const int64_t parameters = columns / format.group * bytes_of(format.element);
     return {format,
@@ -75,47 +77,6 @@ struct StoredMatrix {
     out.insert(out.end(), bytes, bytes + bytes_of(format.element));
   }
 };
-
-/// Its tiles, with a gap behind each as where another matrix's tiles alternate with them.
-struct PackedMatrix {
-  std::vector<std::byte> memory;
-  WeightMatrix matrix;
-
-  PackedMatrix(const StoredMatrix& stored, int64_t gap) {
-    const int64_t stride = tile_bytes(stored.format, stored.columns) + gap;
-    memory.resize(static_cast<size_t>(tile_count(stored.rows) * stride));
-    for (int64_t tile = 0; tile < tile_count(stored.rows); ++tile) {
-      const int64_t first = tile * tile_rows;
-      pack_tile(stored.part(first, std::min<int64_t>(tile_rows, stored.rows - first)), memory.data() + tile * stride);
-    }
-    matrix = {stored.format, stored.rows, stored.columns, memory.data(), stride};
-  }
-};
-
-/// Token rows in one set's fixed point.
-struct FixedTokens {
-  std::vector<int16_t> q;
-  std::vector<float> scale, sum;
-  FixedRows rows;
-
-  FixedTokens(const KernelSet& set, const std::vector<float>& x, int64_t columns, int group)
-      : q(x.size()), scale(x.size() / static_cast<size_t>(group)), sum(scale.size()), rows{q.data(), scale.data(), sum.data(), columns, group} {
-    const int64_t groups = columns / group;
-    for (int64_t row = 0; row < static_cast<int64_t>(x.size()) / columns; ++row) {
-      set.to_fixed_row(x.data() + row * columns, columns, group, {q.data() + row * columns, scale.data() + row * groups, sum.data() + row * groups});
-    }
-  }
-};
-
-/// Byte for byte, but that the payload of a NaN may differ.
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t at = 0; at < a.size(); ++at) {
-    const bool both_nan = std::isnan(a[at]) && std::isnan(b[at]);
-    if (!both_nan && std::bit_cast<uint32_t>(a[at]) != std::bit_cast<uint32_t>(b[at])) return false;
-  }
-  return true;
-}
 
 /// The codes of a packed tile are those of the checkpoint; absent rows have zeros.
 void expect_codes(const StoredMatrix& stored, const std::byte* tile) {
@@ -149,12 +110,6 @@ void expect_parameters(const StoredMatrix& stored, const std::byte* tile) {
   }
 }
 
-std::vector<const KernelSet*> vector_sets() {
-  auto sets = runnable_kernel_sets(detect_cpu_features());
-  sets.pop_back();
-  return sets;
-}
-
 class FixedProducts : public testing::TestWithParam<const KernelSet*> {
  protected:
   const KernelSet& set() const { return *GetParam(); }
@@ -179,7 +134,7 @@ class FixedProducts : public testing::TestWithParam<const KernelSet*> {
   /// multiply_fixed of both sets into rows with canaries around what is written.
   void expect_equal_products(WeightFormat format, const Shape& shape, const std::vector<float>& x, RowSelection selection) {
     const StoredMatrix stored(random, format, shape.rows, shape.columns);
-    const PackedMatrix packed(stored, shape.gap);
+    const TiledMatrix packed(stored.part(0, stored.rows), scalar_kernels(), shape.gap);
     const int64_t stride = shape.rows + 5;
     std::vector<float> expected(static_cast<size_t>(selection.count * stride), canary);
     std::vector<float> got = expected;
@@ -263,7 +218,7 @@ TEST_P(FixedProducts, TheLargestSumsFit) {
   const WeightFormat format = {WeightFormat::Kind::affine, ElementType::f32, 8, 128};
   StoredMatrix stored(random, format, 16, 128);
   for (std::byte& codes : stored.stream) codes = std::byte{255};
-  const PackedMatrix packed(stored, 0);
+  const TiledMatrix packed(stored.part(0, stored.rows), scalar_kernels(), 0);
   for (const int64_t count : {1, 4}) {
     std::vector<float> expected(static_cast<size_t>(count * 16)), got(expected.size());
     scalar.multiply_fixed(packed.matrix, {0, 1}, FixedTokens(scalar, x, 128, 128).rows, {nullptr, count}, {expected.data(), 16});
@@ -277,7 +232,8 @@ TEST_P(FixedProducts, GateAndUpGiveTheScalarBits) {
     for (const int64_t rows : {5, 16, 40, 72}) {
       const WeightFormat format = {WeightFormat::Kind::affine, ElementType::bf16, bits, 64};
       const StoredMatrix stored_gate(random, format, rows, 192), stored_up(random, format, rows, 192);
-      const PackedMatrix gate(stored_gate, 0), up(stored_up, 64);
+      const TiledMatrix gate(stored_gate.part(0, rows));
+      const TiledMatrix up(stored_up.part(0, rows), scalar_kernels(), 64);
       const std::vector<float> x = tokens(3, 192);
       const TileRange tiles = {rows > 40 ? 1 : 0, tile_count(rows)};
       std::vector<float> expected(static_cast<size_t>(rows + 16), canary);
@@ -309,7 +265,7 @@ TEST_P(FixedProducts, FixedRowsHaveTheScalarScalesSumsAndNumbers) {
     for (int64_t row = 0; row < group; ++row) {
       for (int64_t k = 0; k < 384; ++k) stored.stream[static_cast<size_t>(row * 384 + k)] = static_cast<std::byte>(k % group == row);
     }
-    const PackedMatrix packed(stored, 0);
+    const TiledMatrix packed(stored.part(0, stored.rows), scalar_kernels(), 0);
     for (int64_t token = 0; token < 6; ++token) {
       const auto chosen = static_cast<int32_t>(token);
       std::vector<float> a(static_cast<size_t>(group)), b(a.size());

@@ -3,6 +3,7 @@
 
 #include "kernels/kernel_set.h"
 #include "kernels/tile_layout.h"
+#include "support/packed_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -63,35 +64,7 @@ inline testing::AssertionResult same_bits(std::span<const float> got, std::span<
   return testing::AssertionSuccess();
 }
 
-/// A whole matrix in tiles.
-struct TiledMatrix {
-  std::vector<std::byte> memory;
-  WeightMatrix matrix;
-
-  /// @param stored  as in tile_layout.h, but with as many rows as there are
-  explicit TiledMatrix(const StoredRows& stored) {
-    const WeightFormat& format = stored.format;
-    const bool affine = format.kind == WeightFormat::Kind::affine;
-    const int64_t row_bytes = affine ? stored.columns * format.bits / 8 : stored.columns * bytes_of(format.element);
-    const int64_t parameter_bytes = affine ? stored.columns / format.group * bytes_of(format.element) : 0;
-    const int64_t stride = tile_bytes(format, stored.columns);
-    memory.resize(static_cast<size_t>(tile_count(stored.rows) * stride));
-    for (int64_t tile = 0; tile < tile_count(stored.rows); ++tile) {
-      const int64_t first = tile * tile_rows;
-      StoredRows part = stored;
-      part.rows = std::min<int64_t>(tile_rows, stored.rows - first);
-      part.values += first * row_bytes;
-      if (affine) {
-        part.scales += first * parameter_bytes;
-        part.biases += first * parameter_bytes;
-      }
-      pack_tile(part, memory.data() + tile * stride);
-    }
-    matrix = {format, stored.rows, stored.columns, memory.data(), stride};
-  }
-
-  TileRange all() const { return {0, tile_count(matrix.rows)}; }
-};
+using TiledMatrix = testing_support::PackedMatrix;
 
 /// Token rows in one set's fixed point.
 struct FixedTokens {
