@@ -11,7 +11,7 @@
 namespace lagoon {
 namespace {
 
-constexpr int64_t gate_up_tiles = 4;   // a strip whose up half waits on the stack
+constexpr int64_t gate_up_tiles = 4;  // a strip whose up half waits on the stack
 constexpr int64_t gate_up_tokens = 48;
 
 /// The gate half goes to y, the up half to the stack, then they are joined.

@@ -182,7 +182,9 @@ TEST(Hygiene, UnitsOfInstructionSetsDefineTheirEntryPointsOnly) {
   if (!fs::exists(objects / "avx2")) GTEST_SKIP() << "this build has no vector kernel sets";
   if (flags.find("-fsanitize=") != std::string::npos || !std::regex_search(flags, std::regex("-O[23]")))
     GTEST_SKIP() << "only optimized builds without sanitizers put the small functions of shared headers in line";
-  const std::regex entry(" T lagoon::(avx2|avx512|avx512_vnni)::add_[a-z_]+\\(lagoon::KernelSet&\\)$| T lagoon::probes::([a-z0-9_]+\\(long\\)|read_[0-9]+\\(std::byte const\\*, unsigned long\\))$");
+  const std::regex entry(
+      " T lagoon::(avx2|avx512|avx512_vnni)::add_[a-z_]+\\(lagoon::KernelSet&\\)$| T lagoon::probes::([a-z0-9_]+\\(long\\)|read_[0-9]+\\(std::byte "
+      "const\\*, unsigned long\\))$");
   const std::regex global(" [A-Zu] ");
   int entries = 0;
   for (const std::string& folder : folders) {

@@ -92,7 +92,8 @@ TEST_F(LongContexts, WhateverElseIsInTheBatch) {
   for (int64_t at = 0; at < asked; ++at) {
     const TokenSpan batch[] = {span(small, 5 + 2 * at, 2, 2), span(tall, length - asked + at, 1, 1)};
     laguna.forward(batch, {logits.data(), 3, vocabulary});
-    ASSERT_EQ(std::memcmp(logits.data() + 2 * vocabulary, expected.data() + at * vocabulary, static_cast<size_t>(vocabulary) * sizeof(float)), 0) << at;
+    ASSERT_EQ(std::memcmp(logits.data() + 2 * vocabulary, expected.data() + at * vocabulary, static_cast<size_t>(vocabulary) * sizeof(float)), 0)
+        << at;
   }
 }
 

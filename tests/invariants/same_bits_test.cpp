@@ -24,7 +24,8 @@ struct Scenario {
 std::string name_of_scenario(const testing::TestParamInfo<Scenario>& parameter) {
   std::string name = parameter.param.kernels->name;
   std::replace(name.begin(), name.end(), '-', '_');
-  return std::string(parameter.param.precision == Precision::oracle ? "oracle" : "standard") + "_seed_" + std::to_string(parameter.param.seed) + "_" + name;
+  return std::string(parameter.param.precision == Precision::oracle ? "oracle" : "standard") + "_seed_" + std::to_string(parameter.param.seed) + "_" +
+         name;
 }
 
 std::vector<Scenario> scenarios() {

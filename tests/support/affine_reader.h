@@ -54,7 +54,7 @@ inline float element_at(std::span<const std::byte> bytes, ElementType type, size
 /// One row as MLX computes it from scales and biases widened to float: the product is rounded before the sum.
 /// @param row  [columns], a multiple of format.group
 inline void dequantize_row(const WeightFormat& format, std::span<const std::byte> codes, std::span<const std::byte> scales,
-                    std::span<const std::byte> biases, std::span<float> row) {
+                           std::span<const std::byte> biases, std::span<float> row) {
   const auto group = static_cast<size_t>(format.group);
   require(format.kind == WeightFormat::Kind::affine && row.size() % group == 0, "an affine row of whole groups");
   std::vector<uint8_t> unpacked(row.size());

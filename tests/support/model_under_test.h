@@ -4,6 +4,7 @@
 #include "laguna/cpu_model.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace lagoon::testing_support {
 struct ModelUnderTest {
   explicit ModelUnderTest(const std::string& folder, CpuModelOptions options = {}) {
     const Checkpoint checkpoint = Checkpoint::open(folder, {}, SystemFiles());
+    if (options.kernels == nullptr) options.kernels = asked_kernels();
     if (options.context == 0) options.context = std::min<int64_t>(checkpoint.config().max_context, 4096);
     model = std::make_unique<CpuModel>(checkpoint, options, budget);
   }
@@ -46,6 +48,16 @@ struct ModelUnderTest {
     }
     model->drop(sequence);
     return chosen;
+  }
+
+  /// The set that LAGOON_TEST_KERNELS names, so that a whole suite can be run with each; null, the best, where it names none or
+  /// this machine cannot run it.
+  static const KernelSet* asked_kernels() {
+    const char* name = std::getenv("LAGOON_TEST_KERNELS");
+    for (const KernelSet* set : runnable_kernel_sets(detect_cpu_features())) {
+      if (name != nullptr && std::string(name) == set->name) return set;
+    }
+    return nullptr;
   }
 
   MemoryBudget budget;

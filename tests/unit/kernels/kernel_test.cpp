@@ -335,7 +335,10 @@ TEST_P(Kernels, AttentionOverBlocksIsASoftmaxOverAllKeys) {
 
     for (int block = 0; block < 3; ++block) {
       const KeyValueBlock part = {stored_keys.data() + static_cast<size_t>(block) * key_bytes,
-                                  stored_values.data() + static_cast<size_t>(block) * value_bytes, type, 0,
+                                  stored_values.data() + static_cast<size_t>(block) * value_bytes,
+                                  nullptr,
+                                  type,
+                                  0,
                                   std::min(attention_block, keys - block * attention_block)};
       set().attend_block(queries.data(), heads, head_dim, 0.7f, part, partial);
     }

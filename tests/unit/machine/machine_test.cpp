@@ -188,7 +188,7 @@ TEST(WorkerPool, ThePinnedCallerIsLetGoAgain) {
   {
     const WorkerPool pool(static_cast<int>(before.size()));
     const WorkerPool::PinnedCaller pinned(pool);
-      EXPECT_EQ(affinity_mask().size(), 1u);
+    EXPECT_EQ(affinity_mask().size(), 1u);
   }
   EXPECT_EQ(affinity_mask(), before);
 }
