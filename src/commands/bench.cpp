@@ -54,9 +54,18 @@ std::vector<int64_t> parse_list(const std::string& text, const char* flag, int64
   return numbers;
 }
 
+/// Those of the prompts asked for; without --prompts those of the usual ones that fit the checkpoint's context.
+std::vector<int64_t> prompts_of(const BenchFlags& flags, int64_t max_context) {
+  if (!flags.prompts.empty()) return parse_list(flags.prompts, "--prompts", most_prompt);
+  std::vector<int64_t> prompts = {1024, 4096};
+  std::erase_if(prompts, [&](int64_t prompt) { return prompt + flags.generate > max_context; });
+  if (prompts.empty()) prompts.push_back(std::max<int64_t>(1, max_context - flags.generate));
+  return prompts;
+}
+
 /// What is measured, in order: one sequence at every depth, then several sequences with the shortest prompt.
-std::vector<SpeedCase> cases_of(const BenchFlags& flags) {
-  const std::vector<int64_t> prompts = parse_list(flags.prompts, "--prompts", most_prompt);
+std::vector<SpeedCase> cases_of(const BenchFlags& flags, int64_t max_context) {
+  const std::vector<int64_t> prompts = prompts_of(flags, max_context);
   std::vector<SpeedCase> cases;
   for (const int64_t prompt : prompts) {
     const int prefills = prompt > longest_repeated_prompt ? 1 : flags.repeats;
@@ -169,11 +178,12 @@ void write_plot(const std::string& path, const SpeedReport& report) {
 }
 
 int run_model(const BenchFlags& flags, const Environment& environment) {
-  const std::vector<SpeedCase> cases = cases_of(flags);
-  const int64_t context = context_of(flags, cases);
+  if (!flags.prompts.empty()) (void)prompts_of(flags, 0);  // what is written wrongly is told before anything is opened
   const std::string name = flags.synthetic.empty() ? flags.model : flags.synthetic;
   const Checkpoint checkpoint = flags.synthetic.empty() ? Checkpoint::open(flags.model, environment.places, SystemFiles())
                                                         : open_synthetic(parse_synthetic_spec(flags.synthetic));
+  const std::vector<SpeedCase> cases = cases_of(flags, checkpoint.config().max_context);
+  const int64_t context = context_of(flags, cases);
   const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), context);
   check_batches(cases, options);
   if (!flags.plot.empty()) DurableWriter{flags.plot};  // a path that cannot be written is told before hours of measuring
@@ -247,7 +257,7 @@ Command declare_bench(CLI::App& program) {
   CLI::Option* machine = parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
   parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk")->check(not_empty())->needs(machine);
   CLI::Option* compare = parser->add_option("--compare", flags->compare, "two files that --format json wrote")->expected(2);
-  parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024")->capture_default_str();
+  parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024 (1k,4k as far as the context goes)")->check(not_empty());
   parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more")->transform(whole_number<int64_t>())->capture_default_str();
   parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")->capture_default_str();
   parser->add_option("--repeats", flags->repeats, "answers to each prompt, 1 to 100; prompts up to 4096 tokens are repeated too")

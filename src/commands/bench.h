@@ -15,7 +15,7 @@ struct BenchFlags {
   bool machine = false;
   std::string disk;                  // a file
   std::vector<std::string> compare;  // two files
-  std::string prompts = "1k,4k";
+  std::string prompts;               // empty: the usual ones
   std::string batches = "1,2,4,8";
   int64_t generate = 128;
   int repeats = 3;

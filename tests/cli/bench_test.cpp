@@ -71,6 +71,13 @@ TEST(Bench, TextHasDepthsAndBatches) {
   EXPECT_THAT(lines[9], StartsWith("        2 "));
 }
 
+TEST(Bench, WithoutPromptsTakesTheUsualOnesThatFit) {
+  const ProgramRun result = run_lagoon({"bench", "nano", "--generate", "2", "--batches", "1", "--repeats", "1", "--format", "csv"});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_THAT(result.output, HasSubstr("\n1024,2,1,"));
+  EXPECT_EQ(result.output.find("\n4096,"), std::string::npos);
+}
+
 TEST(Bench, JsonHasEveryRequiredKey) {
   const ProgramRun run = bench_nano({"--format", "json", "--kernels", "scalar", "--threads", "2"});
   ASSERT_EQ(run.exit_code, 0) << run.error;
