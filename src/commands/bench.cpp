@@ -187,7 +187,7 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
   const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), context);
   check_batches(cases, options);
   if (!flags.plot.empty()) DurableWriter{flags.plot};  // a path that cannot be written is told before hours of measuring
-  LoadedModel loaded = load_model(printable(name), checkpoint, flags.runner, context, environment, more_memory(checkpoint.config(), options, cases));
+  LoadedModel loaded = load_model(printable(name), checkpoint, options, environment, more_memory(checkpoint.config(), options, cases));
 
   WorkerPool pool(options.threads);
   const std::unique_ptr<ReadBandwidth> bandwidth = make_bandwidth(loaded.memory_left, *loaded.budget);

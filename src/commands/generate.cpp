@@ -212,7 +212,7 @@ int run(const Flags& flags, const Environment& environment) {
 
   const int64_t context = flags.runner.context > 0 ? flags.runner.context : std::min(usual_context, checkpoint.config().max_context);
   check_request(request, checkpoint.config().vocabulary, context);
-  const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, context, environment);
+  const LoadedModel loaded = load_model(flags.model, checkpoint, runner_options(flags.runner, checkpoint.config(), context), environment);
   Session session(*loaded.model);
   AnswerPrinter printer(environment.output_is_terminal, environment.colour, flags.show_thinking);
   ProgressLine progress(environment.error_is_terminal, "reading the prompt");

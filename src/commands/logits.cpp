@@ -136,7 +136,8 @@ int run(const Flags& flags, const Environment& environment) {
   check_ids(prompts, vocabulary);
   std::optional<SafetensorsWriter> writer;  // opened before the weights: a place that cannot be written is said at once
   if (!flags.output.empty()) writer.emplace(flags.output, declarations(prompts, all, vocabulary));
-  const LoadedModel loaded = load_model(flags.model, checkpoint, flags.runner, static_cast<int64_t>(longest), environment);
+  const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), static_cast<int64_t>(longest));
+  const LoadedModel loaded = load_model(flags.model, checkpoint, options, environment);
   if (!writer) {
     print_all(*loaded.model, prompts, all);
     return 0;

@@ -73,9 +73,8 @@ std::optional<uint64_t> check_memory(const std::string& model, const Checkpoint&
   return *usable - need;
 }
 
-LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment, const MoreMemory& more) {
-  const CpuModelOptions options = runner_options(flags, checkpoint.config(), context);
+LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const CpuModelOptions& options, const Environment& environment,
+                       const MoreMemory& more) {
   LoadedModel loaded;
   loaded.memory_left = check_memory(name, checkpoint, options, more);
   watch_interrupts();

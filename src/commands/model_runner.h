@@ -37,6 +37,7 @@ std::optional<uint64_t> check_memory(const std::string& model, const Checkpoint&
                                      const MoreMemory& more = {});
 
 /// What flags and context come to. @throws Error(invalid)
+/// @param context  positions of the longest sequence; more than the checkpoint has is an error
 CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context);
 
 /// A loaded model and the ledger it lives on.
@@ -46,8 +47,8 @@ struct LoadedModel {
   std::unique_ptr<CpuModel> model;
 };
 
-/// @param context  positions of the longest sequence; more than the checkpoint has is an error
-LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const RunnerFlags& flags, int64_t context,
-                       const Environment& environment, const MoreMemory& more = {});
+/// Looks at memory, then loads.
+LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const CpuModelOptions& options, const Environment& environment,
+                       const MoreMemory& more = {});
 
 }  // namespace lagoon

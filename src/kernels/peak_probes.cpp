@@ -21,19 +21,16 @@ double scalar_multiply_add(int64_t rounds) {
   return static_cast<double>(rounds) * probes::chains;
 }
 
-bool has_avx2(const CpuFeatures& cpu) { return cpu.avx2 && cpu.fma && cpu.f16c; }
-bool has_avx512(const CpuFeatures& cpu) { return has_avx2(cpu) && cpu.avx512f && cpu.avx512bw && cpu.avx512vl; }
-
 }  // namespace
 
 std::vector<PeakProbe> peak_probes([[maybe_unused]] const CpuFeatures& cpu) {
   std::vector<PeakProbe> found = {{"scalar multiply-add", scalar_multiply_add}};
 #if defined(__x86_64__)
-  if (has_avx2(cpu)) {
+  if (cpu.runs_avx2()) {
     found.push_back({"fp32 FMA (256-bit)", probes::fma_256});
     found.push_back({"16-bit products (vpmaddwd, 256-bit)", probes::madd_256});
   }
-  if (has_avx512(cpu)) {
+  if (cpu.runs_avx512()) {
     found.push_back({"fp32 FMA (512-bit)", probes::fma_512});
     found.push_back({"16-bit products (vpmaddwd, 512-bit)", probes::madd_512});
     if (cpu.avx512_vnni) found.push_back({"byte products (vpdpbusd)", probes::byte_dot_512});
@@ -46,8 +43,8 @@ std::vector<PeakProbe> peak_probes([[maybe_unused]] const CpuFeatures& cpu) {
 uint64_t read_memory(const std::byte* from, size_t bytes, [[maybe_unused]] const CpuFeatures& cpu) {
   const size_t whole = bytes / probes::read_step * probes::read_step;
 #if defined(__x86_64__)
-  if (has_avx512(cpu)) return probes::read_512(from, whole);
-  if (has_avx2(cpu)) return probes::read_256(from, whole);
+  if (cpu.runs_avx512()) return probes::read_512(from, whole);
+  if (cpu.runs_avx2()) return probes::read_256(from, whole);
 #endif
   return probes::read_plain(from, whole);
 }

@@ -37,17 +37,15 @@ KernelSet make_avx512_vnni() {
 
 std::vector<const KernelSet*> vector_kernel_sets(const CpuFeatures& cpu) {
   std::vector<const KernelSet*> sets;
-  const bool has_avx2 = cpu.avx2 && cpu.fma && cpu.f16c;
-  const bool has_avx512 = has_avx2 && cpu.avx512f && cpu.avx512bw && cpu.avx512vl;
-  if (has_avx512 && cpu.avx512_vnni) {
+  if (cpu.runs_avx512() && cpu.avx512_vnni) {
     static const KernelSet set = make_avx512_vnni();
     sets.push_back(&set);
   }
-  if (has_avx512) {
+  if (cpu.runs_avx512()) {
     static const KernelSet set = make_avx512();
     sets.push_back(&set);
   }
-  if (has_avx2) {
+  if (cpu.runs_avx2()) {
     static const KernelSet set = make_avx2();
     sets.push_back(&set);
   }

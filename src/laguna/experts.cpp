@@ -57,12 +57,12 @@ std::vector<const WeightMatrix*> matrices_of(const UsedExperts& experts, bool do
 }
 
 /// lifted = silu(gate(normed)) * up(normed), of every pair and of the shared expert.
-void lift(MatrixView<const float> normed, const UsedExperts& experts, const MlpWeights& shared_expert, MatrixView<float> lifted,
+void lift(MatrixView<const float> normed, InputRows input, const UsedExperts& experts, const MlpWeights& shared_expert, MatrixView<float> lifted,
           MatrixView<float> shared_lifted, Activations& a, const Compute& compute) {
   std::vector<const WeightMatrix*> matrices = matrices_of(experts, false);
   matrices.push_back(&shared_expert.gate);
   matrices.push_back(&shared_expert.up);
-  const InputRows input = prepare_input(normed, matrices, a.hidden_forms, compute);
+  add_forms(normed, matrices, a.hidden_forms, input, compute);
   std::vector<Product> products;
   products.reserve(experts.ids.size() + 1);
   products.push_back({&input, &shared_expert.gate, &shared_expert.up, {nullptr, normed.rows}, {shared_lifted.data, shared_lifted.stride}});
@@ -104,12 +104,13 @@ void dense_mlp(MatrixView<const float> x, const MlpWeights& weights, Activations
   project(lifted, weights.down, out, a.wide_forms, compute);
 }
 
-std::span<const int32_t> route(const ModelConfig& config, const LayerWeights& weights, MatrixView<const float> normed, Activations& a,
-                               const Compute& compute) {
+std::span<const int32_t> route(const ModelConfig& config, const LayerWeights& weights, MatrixView<const float> normed, const InputRows& input,
+                               Activations& a, const Compute& compute) {
   const auto experts = static_cast<size_t>(config.experts);
   const auto chosen = static_cast<size_t>(config.experts_per_token);
   const MatrixView<float> scores(a.scores.data(), normed.rows, config.experts);
-  project(normed, weights.router, scores, a.hidden_forms, compute);
+  const Product product = {&input, &weights.router, nullptr, {nullptr, normed.rows}, {scores.data, scores.stride}};
+  run_products(std::span(&product, 1), compute);
   compute.pool.run(normed.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       compute.kernels.router_scores(scores.row(row), config.experts, config.router_softcap);
@@ -119,15 +120,15 @@ std::span<const int32_t> route(const ModelConfig& config, const LayerWeights& we
   return sort_pairs(config, normed.rows, a);
 }
 
-void mix_experts(const ModelConfig& config, MatrixView<const float> normed, std::span<const int32_t> used, const ExpertStore::Lease& weights,
-                 const MlpWeights& shared_expert, Activations& a, MatrixView<float> out, const Compute& compute) {
+void mix_experts(const ModelConfig& config, MatrixView<const float> normed, const InputRows& input, std::span<const int32_t> used,
+                 const ExpertStore::Lease& weights, const MlpWeights& shared_expert, Activations& a, MatrixView<float> out, const Compute& compute) {
   const int64_t pairs = normed.rows * config.experts_per_token;
   const UsedExperts experts{used, weights, a};
   const MatrixView<float> lifted(a.lifted.data(), pairs, config.expert_width);
   const MatrixView<float> shared_lifted(a.shared_lifted.data(), normed.rows, config.shared_width);
   const MatrixView<float> output(a.pair_output.data(), pairs, config.hidden);
   const MatrixView<float> shared(a.shared.data(), normed.rows, config.hidden);
-  lift(normed, experts, shared_expert, lifted, shared_lifted, a, compute);
+  lift(normed, input, experts, shared_expert, lifted, shared_lifted, a, compute);
   lower(experts, shared_expert, lifted, shared_lifted, output, shared, a, compute);
 
   compute.pool.run(normed.rows, 1, [&](int64_t begin, int64_t end) {

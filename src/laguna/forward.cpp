@@ -100,15 +100,17 @@ void feed_forward(const LagunaModel& model, int layer, const Views& views, const
     dense_mlp(normed, weights.mlp, a, branch, compute);
     return;
   }
+  InputRows input;
   std::span<const int32_t> used;
   {
     const PartTimer timer(compute.profile, StepPart::router);
-    used = route(config, weights, normed, a, compute);
+    input = prepare_input(normed, {&weights.router}, a.hidden_forms, compute);
+    used = route(config, weights, normed, input, a, compute);
   }
   if (observer.routes) observer.routes(layer, {a.routes.data(), static_cast<size_t>(views.rows * config.experts_per_token)});
   const PartTimer timer(compute.profile, StepPart::experts);
   const ExpertStore::Lease experts = model.experts.acquire(layer, used);
-  mix_experts(config, normed, used, experts, weights.shared_expert, a, branch, compute);
+  mix_experts(config, normed, input, used, experts, weights.shared_expert, a, branch, compute);
 }
 
 /// logits of the rows asked for.

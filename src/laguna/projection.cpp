@@ -91,10 +91,8 @@ void count_work(std::span<const Product> products, StepWork& work) {
 
 }  // namespace
 
-InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, const Compute& compute) {
-  InputRows input;
-  input.floats = {x.data, x.stride};
-  if (compute.precision == Precision::oracle) return input;
+void add_forms(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, InputRows& input, const Compute& compute) {
+  if (compute.precision == Precision::oracle) return;
   for (const WeightMatrix* matrix : matrices) {
     if (!matrix->affine() || input.has_fixed(matrix->format)) continue;
     const int group = matrix->format.group;
@@ -111,6 +109,12 @@ InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix*
     });
     input.fixed[at] = {.q = q, .scale = scale, .sum = sum, .columns = x.columns, .group = group};
   }
+}
+
+InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, const Compute& compute) {
+  InputRows input;
+  input.floats = {x.data, x.stride};
+  add_forms(x, matrices, room, input, compute);
   return input;
 }
 

@@ -21,6 +21,9 @@ struct FixedForms {
 InputRows prepare_input(MatrixView<const float> x, std::initializer_list<const WeightMatrix*> matrices, FixedForms& room, const Compute& compute);
 InputRows prepare_input(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, const Compute& compute);
 
+/// Adds the forms that `matrices` ask for beyond those that `input`, made of the same x and room, has already.
+void add_forms(MatrixView<const float> x, std::span<const WeightMatrix* const> matrices, FixedForms& room, InputRows& input, const Compute& compute);
+
 /// y[i] = weights * x[rows[i]]; with `up`, y[i] = silu(weights * x[rows[i]]) * (up * x[rows[i]]).
 struct Product {
   const InputRows* x = nullptr;

@@ -15,6 +15,10 @@ struct CpuFeatures {
   bool avx512vl = false;
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
+
+  /// All that sources compiled for AVX2, and for AVX-512, take for granted (src/CMakeLists.txt).
+  bool runs_avx2() const { return avx2 && fma && f16c; }
+  bool runs_avx512() const { return runs_avx2() && avx512f && avx512bw && avx512vl; }
 };
 
 /// All false on processors that are not x86-64.

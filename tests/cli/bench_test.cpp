@@ -1,4 +1,5 @@
 // lagoon bench: what it prints in each form, what it refuses, and that Ctrl-C keeps what is done. Nothing here depends on speed.
+#include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -22,18 +23,11 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing_support::expect_refused;
 using testing_support::file_text;
 using testing_support::ProgramRun;
 using testing_support::run_lagoon;
 using testing_support::TemporaryFolder;
-
-void expect_refused(const ProgramRun& run, const std::string& part, int exit_code = 2) {
-  EXPECT_EQ(run.exit_code, exit_code) << run.error;
-  EXPECT_EQ(run.output, "");
-  EXPECT_THAT(run.error, StartsWith("lagoon: "));
-  EXPECT_THAT(run.error, HasSubstr(part));
-  EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;
-}
 
 /// bench of nano with tiny prompts, and more arguments.
 ProgramRun bench_nano(const std::vector<std::string>& more) {

@@ -1,4 +1,5 @@
 // The program as people run it: what it prints, what it refuses, and with which exit code.
+#include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -16,19 +17,11 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing_support::expect_refused;
 using testing_support::file_text;
 using testing_support::ProgramRun;
 using testing_support::run_lagoon;
 using testing_support::TemporaryFolder;
-
-/// One sentence on standard error, nothing on standard output, this exit code.
-void expect_refused(const ProgramRun& run, const std::string& part, int exit_code = 2) {
-  EXPECT_EQ(run.exit_code, exit_code) << run.error;
-  EXPECT_EQ(run.output, "");
-  EXPECT_THAT(run.error, StartsWith("lagoon: "));
-  EXPECT_THAT(run.error, HasSubstr(part));
-  EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;
-}
 
 TEST(Cli, HelpAndVersionSucceed) {
   for (const char* command : {"generate", "logits", "render", "tokenize"}) {

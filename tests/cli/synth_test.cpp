@@ -1,4 +1,5 @@
 // lagoon synth: what it writes, what it refuses, and that nothing is left of what it could not finish.
+#include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -25,6 +26,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing_support::expect_refused;
 using testing_support::file_text;
 using testing_support::ProgramRun;
 using testing_support::run_lagoon;
@@ -34,14 +36,6 @@ std::set<std::string> names_in(const std::filesystem::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
   return names;
-}
-
-void expect_refused(const ProgramRun& run, const std::string& part, int exit_code) {
-  EXPECT_EQ(run.exit_code, exit_code) << run.error;
-  EXPECT_EQ(run.output, "");
-  EXPECT_THAT(run.error, StartsWith("lagoon: "));
-  EXPECT_THAT(run.error, HasSubstr(part));
-  EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;
 }
 
 uint64_t disk_bytes(const std::filesystem::path& file) {
