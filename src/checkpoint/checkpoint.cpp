@@ -36,22 +36,23 @@ Checkpoint Checkpoint::open(const std::string& model, const CheckpointPlaces& pl
   // Before the headers: a foreign format names itself here best.
   ModelConfig config = read_model_config(document, what);
   const QuantizationConfig quantization = QuantizationConfig::read(document, what);
-  return assemble(folder, std::move(config), quantization, open_weight_files(folder, files));
+  return assemble(folder, document, std::move(config), quantization, open_weight_files(folder, files));
 }
 
 Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, const Json& config, WeightFiles weights) {
   const std::string what = printable((folder / "config.json").string(), 4096);
-  return assemble(folder, read_model_config(config, what), QuantizationConfig::read(config, what), std::move(weights));
+  return assemble(folder, config, read_model_config(config, what), QuantizationConfig::read(config, what), std::move(weights));
 }
 
-Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, ModelConfig config, const QuantizationConfig& quantization,
-                                WeightFiles weights) {
+Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, const Json& document, ModelConfig config,
+                                const QuantizationConfig& quantization, WeightFiles weights) {
   const std::string where = printable(folder.string(), 4096);
   refuse_foreign_formats(weights.tensors, where);
   AssembledWeights assembled = assemble_weights(config, quantization, weights, where);
   for (size_t layer = 0; layer < assembled.gates.size(); ++layer) config.layers[layer].gate = assembled.gates[layer];
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
+  checkpoint.document_ = std::make_shared<const Json>(document);
   checkpoint.config_ = std::move(config);
   checkpoint.embedding_ = std::move(assembled.embedding);
   checkpoint.final_norm_ = std::move(assembled.final_norm);

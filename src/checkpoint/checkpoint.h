@@ -78,6 +78,8 @@ class Checkpoint {
 
   const std::filesystem::path& folder() const { return folder_; }
   const ModelConfig& config() const { return config_; }
+  /// config.json as it was parsed, for whoever says where a value stands in it.
+  const Json& document() const { return *document_; }
   const WeightSource& embedding() const { return embedding_; }    // [vocabulary][hidden]
   const WeightSource& final_norm() const { return final_norm_; }  // [hidden]
   const WeightSource& head() const { return head_; }              // [vocabulary][hidden]
@@ -90,9 +92,11 @@ class Checkpoint {
   uint64_t weight_bytes() const { return weight_bytes_; }
 
  private:
-  static Checkpoint assemble(const std::filesystem::path& folder, ModelConfig config, const QuantizationConfig& quantization, WeightFiles weights);
+  static Checkpoint assemble(const std::filesystem::path& folder, const Json& document, ModelConfig config, const QuantizationConfig& quantization,
+                             WeightFiles weights);
 
   std::filesystem::path folder_;
+  std::shared_ptr<const Json> document_;
   ModelConfig config_;
   WeightSource embedding_, final_norm_, head_;
   std::vector<LayerSource> layers_;

@@ -36,6 +36,9 @@ class QuantizationConfig {
   /// The entry for this very path; nullptr if there is none.
   const StatedFormat* entry(const ModulePath& path) const;
 
+  /// All entries, by ModulePath::key().
+  const std::unordered_map<uint64_t, StatedFormat>& entries() const { return entries_; }
+
   /// What holds for quantized tensors without an entry; nullptr if config.json says nothing.
   const StatedFormat* everywhere() const { return everywhere_ ? &*everywhere_ : nullptr; }
 

@@ -1,7 +1,6 @@
 #include "checkpoint/synthetic.h"
 
 #include "base/error.h"
-#include "checkpoint/synthetic_formats.h"
 #include "checkpoint/synthetic_layout.h"
 #include "checkpoint/synthetic_shapes.h"
 #include "checkpoint/synthetic_texts.h"
@@ -20,24 +19,23 @@ constexpr uint64_t largest_shard = 5'000'000'000;  // bytes, header included
 constexpr uint64_t entry_bytes = 160;              // of a header for one tensor, beside its name; no entry is longer
 constexpr std::string_view index_name = "model.safetensors.index.json";
 
-/// The model as its config.json says it, and the format of each matrix.
-struct Model {
-  Json document;
-  ModelConfig config;
-  FormatMap formats;
-};
-
 /// A spec need not come from parse_synthetic_spec().
-Model model_of(const SyntheticSpec& spec) {
-  const SyntheticSpec checked = parse_synthetic_spec(to_string(spec));
-  Model model;
-  model.document = config_of(*find_shape(checked.model), checked.layers);
-  model.config = read_model_config(model.document, "config.json");
-  model.formats = *FormatMap::find(checked.format);
-  return model;
-}
+SyntheticSpec checked(const SyntheticSpec& spec) { return parse_synthetic_spec(to_string(spec)); }
 
 Json json_of(const AffineFormat& format) { return {{"group_size", format.group}, {"bits", format.bits}, {"mode", "affine"}}; }
+
+/// Says in config.json how the layout is quantized, whatever was said before.
+void add_quantization(const SyntheticLayout& layout, const FormatMap& formats, Json& config) {
+  for (Json* object : {&config, config.contains("text_config") ? &config["text_config"] : &config}) {
+    object->erase("quantization");
+    object->erase("quantization_config");
+  }
+  if (!formats.everywhere()) return;
+  Json block = json_of(*formats.everywhere());
+  for (const FormatEntry& entry : layout.entries) block[entry.module] = json_of(entry.format);
+  config["quantization"] = block;
+  config["quantization_config"] = std::move(block);
+}
 
 /// Where the tensors of each shard end, in counts of tensors.
 std::vector<size_t> shard_ends(const std::vector<SyntheticTensor>& tensors) {
@@ -105,17 +103,20 @@ class SyntheticCheckpoint::File final : public ReadableFile {
   std::filesystem::path path_;
 };
 
-SyntheticCheckpoint::SyntheticCheckpoint(SyntheticSpec spec) : spec_(std::move(spec)) {
-  const Model model = model_of(spec_);
-  const SyntheticLayout layout = layout_synthetic(model.config, model.formats, spec_.seed);
+SyntheticCheckpoint::SyntheticCheckpoint(const SyntheticSpec& spec)
+    : SyntheticCheckpoint(config_of(*find_shape(checked(spec).model), checked(spec).layers), synthetic_formats(checked(spec)), spec.seed) {}
+
+SyntheticCheckpoint::SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed) : config_(std::move(config)), formats_(std::move(formats)) {
+  const SyntheticLayout layout = layout_synthetic(read_model_config(config_, "config.json"), formats_, seed);
   parameters_ = layout.parameters;
+  add_quantization(layout, formats_, config_);
   const std::vector<size_t> ends = shard_ends(layout.tensors);
   for (size_t at = 0, first = 0; at < ends.size(); first = ends[at++]) {
     auto shard = std::make_shared<Shard>();
     shard->name = fmt::format("model-{:05}-of-{:05}.safetensors", at + 1, ends.size());
     std::vector<TensorDeclaration> declarations;
     for (size_t tensor = first; tensor < ends[at]; ++tensor) declarations.push_back(layout.tensors[tensor].declaration);
-    shard->header = safetensors_header(declarations, {{"format", model.formats.everywhere() ? "mlx" : "pt"}});
+    shard->header = safetensors_header(declarations, {{"format", formats_.everywhere() ? "mlx" : "pt"}});
     shard->bytes = shard->header.size();
     for (size_t tensor = first; tensor < ends[at]; ++tensor) {
       shard->bytes += bytes_of(layout.tensors[tensor].declaration);
@@ -123,18 +124,6 @@ SyntheticCheckpoint::SyntheticCheckpoint(SyntheticSpec spec) : spec_(std::move(s
     }
     shards_.push_back(std::move(shard));
   }
-}
-
-Json SyntheticCheckpoint::config() const {
-  Model model = model_of(spec_);
-  const auto everywhere = model.formats.everywhere();
-  if (!everywhere) return std::move(model.document);
-  Json block = json_of(*everywhere);
-  const SyntheticLayout layout = layout_synthetic(model.config, model.formats, spec_.seed);
-  for (const FormatEntry& entry : layout.entries) block[entry.module] = json_of(entry.format);
-  model.document["quantization"] = block;
-  model.document["quantization_config"] = std::move(block);
-  return std::move(model.document);
 }
 
 std::vector<TextFile> SyntheticCheckpoint::texts() const {
@@ -165,12 +154,20 @@ uint64_t SyntheticCheckpoint::file_bytes() const {
   return bytes;
 }
 
-Checkpoint open_synthetic(const SyntheticSpec& spec) {
-  const SyntheticCheckpoint synthetic(spec);
-  const std::filesystem::path folder = to_string(synthetic.spec());
+namespace {
+
+Checkpoint open(const SyntheticCheckpoint& synthetic, const std::filesystem::path& folder) {
   std::vector<std::unique_ptr<ReadableFile>> files;
   for (size_t at = 0; at < synthetic.shard_count(); ++at) files.push_back(synthetic.open_shard(at, folder));
   return Checkpoint::assemble(folder, synthetic.config(), read_weight_headers(std::move(files), folder));
+}
+
+}  // namespace
+
+Checkpoint open_synthetic(const SyntheticSpec& spec) { return open(SyntheticCheckpoint(spec), to_string(spec)); }
+
+Checkpoint open_described(const std::filesystem::path& folder, const Json& config, const FormatMap& formats) {
+  return open(SyntheticCheckpoint(config, formats, 0), folder);
 }
 
 }  // namespace lagoon

@@ -9,7 +9,10 @@
 
 #include "base/json.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/format_map.h"
 #include "machine/file.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +36,9 @@ SyntheticSpec parse_synthetic_spec(std::string_view text);
 /// The spec in its shortest spelling, which parse_synthetic_spec() reads back.
 std::string to_string(const SyntheticSpec& spec);
 
+/// The format of each matrix. @pre the spec is one that parse_synthetic_spec() returns
+FormatMap synthetic_formats(const SyntheticSpec& spec);
+
 /// What parse_synthetic_spec() understands, for help texts: one line without a newline.
 std::string synthetic_spec_help();
 
@@ -45,12 +51,14 @@ struct TextFile {
 class SyntheticCheckpoint {
  public:
   /// @throws Error(invalid) as parse_synthetic_spec
-  explicit SyntheticCheckpoint(SyntheticSpec spec);
+  explicit SyntheticCheckpoint(const SyntheticSpec& spec);
 
-  const SyntheticSpec& spec() const { return spec_; }
+  /// The same for any shape: what a checkpoint with this config.json and these formats would hold.
+  /// @throws Error as read_model_config
+  SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed);
 
   /// config.json, with the quantization block as MLX writes it.
-  Json config() const;
+  const Json& config() const { return config_; }
 
   /// The other files beside the shards: index, generation_config.json, and a stand-in tokenizer with chat template, in which each
   /// byte is a token and every id below the vocabulary's size has a text.
@@ -74,7 +82,8 @@ class SyntheticCheckpoint {
   struct Shard;
   class File;
 
-  SyntheticSpec spec_;
+  Json config_;
+  FormatMap formats_;
   std::vector<std::shared_ptr<const Shard>> shards_;
   uint64_t parameters_ = 0;
 };
@@ -82,5 +91,8 @@ class SyntheticCheckpoint {
 /// A checkpoint to load from, whose weights are made as they are read. Its folder is the spec, and no such folder exists.
 /// @throws Error(invalid) as parse_synthetic_spec
 Checkpoint open_synthetic(const SyntheticSpec& spec);
+
+/// A checkpoint that is known from its config.json and its formats alone, to look at and to plan for. @param folder  what it is called
+Checkpoint open_described(const std::filesystem::path& folder, const Json& config, const FormatMap& formats);
 
 }  // namespace lagoon

@@ -53,7 +53,9 @@ class Lister {
   void sparse(int layer) {
     constexpr MlpModules of_experts{Module::expert_gate, Module::expert_up, Module::expert_down};
     matrix({Module::router, layer}, config_.experts, config_.hidden);
-    vector({Module::expert_bias, layer}, StoredType::f32, config_.experts, {SyntheticValues::Kind::f32, 0.0f, expert_bias_spread});
+    const StoredType bias_type = formats_.half_expert_bias() ? StoredType::bf16 : StoredType::f32;
+    const auto bias_kind = formats_.half_expert_bias() ? SyntheticValues::Kind::bf16 : SyntheticValues::Kind::f32;
+    vector({Module::expert_bias, layer}, bias_type, config_.experts, {bias_kind, 0.0f, expert_bias_spread});
     if (formats_.everywhere()) {
       mlp(of_experts, layer, -1, config_.expert_width, config_.experts);
     } else {
@@ -73,16 +75,21 @@ class Lister {
     layout_.parameters += static_cast<uint64_t>(rows * columns * std::max<int64_t>(stacked, 1));
     std::vector<int64_t> shape = {rows, columns};
     if (stacked > 0) shape.insert(shape.begin(), stacked);
-    const auto format = formats_.of(path);
+    const FormatMap::Format format = format_of(path, columns);
     if (format) return affine(path, shape, *format);
     // Uniform in +-sqrt(3 / columns): the deviation is 1 / sqrt(columns).
     add(path, Part::values, StoredType::bf16, shape, {SyntheticValues::Kind::bf16, 0.0f, std::sqrt(3.0f / static_cast<float>(columns))});
   }
 
+  /// As MLX converts: matrices that groups do not divide stay as they are.
+  FormatMap::Format format_of(const ModulePath& path, int64_t columns) {
+    const FormatMap::Format format = formats_.of(path);
+    return format && columns % format->group == 0 ? format : std::nullopt;
+  }
+
   /// Codes of all values alike and a bias that puts their middle at zero: weights are uniform in about +-1.7 / sqrt(columns).
   void affine(const ModulePath& path, std::vector<int64_t> shape, const AffineFormat& format) {
     const int64_t columns = shape.back();
-    require(columns % format.group == 0, "the groups of a synthetic matrix do not divide its inputs");
     if (formats_.everywhere() != format) layout_.entries.push_back({std::string(without_part(name_of(path, Part::values))), format});
     const auto highest = static_cast<float>((1 << format.bits) - 1);
     const float scale = 1.7f * 2.0f / (std::sqrt(static_cast<float>(columns)) * highest);

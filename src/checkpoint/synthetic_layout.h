@@ -3,7 +3,7 @@
 
 #include "checkpoint/model_config.h"
 #include "checkpoint/safetensors_writer.h"
-#include "checkpoint/synthetic_formats.h"
+#include "checkpoint/format_map.h"
 #include "checkpoint/synthetic_values.h"
 
 #include <string>

@@ -1,7 +1,8 @@
 // synthetic_spec.cpp: how a synthetic checkpoint is named.
 #include "base/error.h"
 #include "checkpoint/synthetic.h"
-#include "checkpoint/synthetic_formats.h"
+#include "checkpoint/artifact.h"
+#include "checkpoint/format_map.h"
 #include "checkpoint/synthetic_shapes.h"
 
 #include <charconv>
@@ -9,6 +10,20 @@
 
 namespace lagoon {
 namespace {
+
+/// A published map by its name; nullptr if there is none.
+const Artifact* mixed_format(std::string_view name) {
+  const Artifact* artifact = find_artifact(shipped_artifacts(), name);
+  return artifact != nullptr && artifact->name == name && artifact->formats && artifact->formats->is_mixed() ? artifact : nullptr;
+}
+
+std::vector<std::string> mixed_format_names() {
+  std::vector<std::string> names;
+  for (const Artifact& artifact : shipped_artifacts()) {
+    if (mixed_format(artifact.name) != nullptr) names.push_back(artifact.name);
+  }
+  return names;
+}
 
 std::string models_understood() {
   std::vector<std::string_view> names;
@@ -36,12 +51,13 @@ const PublishedShape& shape_of(const std::string& where, std::string_view model)
 }
 
 void check_format(const std::string& where, std::string_view model, std::string_view format) {
-  const auto map = FormatMap::find(format);
-  if (!map) fail(ErrorKind::invalid, "{}: there is no format `{}`; formats are {}", where, printable(format), formats_understood());
+  if (FormatMap::uniform(format)) return;
+  const Artifact* artifact = mixed_format(format);
+  if (artifact == nullptr) fail(ErrorKind::invalid, "{}: there is no format `{}`; formats are {}", where, printable(format), formats_understood());
   // mini takes every map, so that mixed formats can be had small.
-  if (map->model().empty() || map->model() == model || model == "mini") return;
+  if (artifact->model == model || model == "mini") return;
   fail(ErrorKind::invalid, "{}: the format `{}` is the map of {} and does not fit {}; take it with {} or mini, or another format", where, format,
-       map->model(), model, map->model());
+       artifact->model, model, artifact->model);
 }
 
 void read_option(const std::string& where, std::string_view option, const PublishedShape& shape, std::optional<int>& layers,
@@ -64,6 +80,11 @@ void read_option(const std::string& where, std::string_view option, const Publis
 }
 
 }  // namespace
+
+FormatMap synthetic_formats(const SyntheticSpec& spec) {
+  if (const auto uniform = FormatMap::uniform(spec.format)) return *uniform;
+  return *mixed_format(spec.format)->formats;
+}
 
 SyntheticSpec parse_synthetic_spec(std::string_view text) {
   const std::string where = "synthetic checkpoint `" + printable(text) + "`";

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 const fs::path source_root = LAGOON_SOURCE_DIR;
 
 /// The folders of src/ in the order of docs/architecture.md: each may use those before it.
-const std::vector<std::string> layers = {"base", "machine", "kernels", "checkpoint", "laguna", "text", "engine", "benchmark", "commands"};
+const std::vector<std::string> layers = {"base", "machine", "kernels", "checkpoint", "laguna", "text", "planning", "engine", "benchmark", "commands"};
 
 std::vector<fs::path> sources_under(const std::vector<std::string>& folders) {
   std::vector<fs::path> files;

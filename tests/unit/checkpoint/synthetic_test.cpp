@@ -3,7 +3,7 @@
 #include "base/bfloat16.h"
 #include "checkpoint/affine_format.h"
 #include "checkpoint/safetensors.h"
-#include "checkpoint/synthetic_formats.h"
+#include "checkpoint/artifact.h"
 #include "checkpoint/synthetic_shapes.h"
 #include "support/affine_reader.h"
 #include "support/sentence_of.h"
