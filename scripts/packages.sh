@@ -18,6 +18,7 @@ need() {
   "${install[@]}" >/dev/null 2>&1 || { "${root[@]}" apt-get update -qq && "${install[@]}" >/dev/null; }
 }
 
-build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev libcairo2-dev)
+build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev libcairo2-dev
+                libssl-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev binutils)
 lint_packages=(clang-14 clang-format-14 clang-tidy-14)

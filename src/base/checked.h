@@ -28,6 +28,17 @@ T checked_multiply(T a, T b, std::string_view what) {
   return product;
 }
 
+/// For sums that are compared with what there is: what leaves the range of 64 bits is the largest number, which is more than anybody has.
+inline uint64_t saturating_add(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+}
+
+inline uint64_t saturating_multiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
+}
+
 /// `value` as another integer type, if it fits.
 template <typename To, typename From>
 To checked_cast(From value, std::string_view what) {

@@ -68,7 +68,7 @@ Spread spread_of(std::vector<double> values) {
 }
 
 ReadBandwidth::ReadBandwidth(uint64_t bytes, MemoryBudget& budget)
-    : budget_(budget), before_{budget.peak(), peak_resident_bytes()}, buffer_(budget, "bandwidth measurement", bytes / sizeof(uint64_t)) {
+    : budget_(budget), before_{budget.peak(), peak_resident_bytes()}, buffer_(budget, line_name, bytes / sizeof(uint64_t)) {
   std::fill_n(buffer_.data(), buffer_.size(), uint64_t{0x0123456789abcdef});
 }
 

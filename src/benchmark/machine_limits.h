@@ -47,6 +47,7 @@ class ReadBandwidth {
   MemoryPeaks peaks() const;
 
   static constexpr uint64_t least_bytes = 64u << 20;
+  static constexpr const char* line_name = "bandwidth measurement";  // in the ledger
 
   /// Half of `available`, least_bytes to 1 GiB.
   static uint64_t usual_bytes(std::optional<uint64_t> available);

@@ -38,7 +38,7 @@ int32_t largest(std::span<const float> logits) {
 class SpeedRun::Sequences {
  public:
   Sequences(Model& model, const SpeedCase& asked) : model_(model), prompt_tokens_(asked.prompt_tokens) {
-    for (int at = 0; at < asked.sequences; ++at) ids.push_back(model.create_sequence());
+    for (int at = 0; at < asked.sequences; ++at) ids.push_back(model.create_sequence(asked.prompt_tokens + asked.generated_tokens));
   }
   ~Sequences() {
     for (const SequenceId id : ids) model_.drop(id);

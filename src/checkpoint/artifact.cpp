@@ -19,8 +19,8 @@ std::span<const EmbeddedFile> artifact_files();
 namespace {
 
 constexpr uint64_t file_limit = 4 << 20;
-constexpr std::array<std::string_view, 12> keys{"repository", "revision", "model", "format", "formats", "reason",
-                                                "exact",      "weight_bytes", "repository_bytes", "shards", "note", "source"};
+constexpr std::array<std::string_view, 12> keys{"repository",   "revision",         "model",  "format", "formats", "reason", "exact",
+                                                "weight_bytes", "repository_bytes", "shards", "note",   "source"};
 
 std::string required(const ConfigReader& reader, std::string_view key) {
   const auto text = reader.text(key);

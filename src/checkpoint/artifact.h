@@ -14,19 +14,19 @@
 namespace lagoon {
 
 struct Artifact {
-  std::string name;                           // short: the file's name without .json, such as "s-2.1-oq4e"
-  std::string repository;                     // "mlx-community/Laguna-S-2.1-oQ4e"
-  std::string revision;                       // a commit; empty: not known
-  std::string model;                          // the shape (synthetic_shapes.h): "s-2.1"
-  std::string format;                         // in words: "MLX affine, mixed (oQ4e)"
-  std::optional<FormatMap> formats;           // nullopt: not known, or none that Lagoon runs
-  std::string reason;                         // why there are none
-  bool exact = true;                          // false: some of the placement is inferred; `note` says which
-  std::optional<uint64_t> weight_bytes;       // published, all weight files together
-  std::optional<uint64_t> repository_bytes;   // published, all files together
+  std::string name;                          // short: the file's name without .json, such as "s-2.1-oq4e"
+  std::string repository;                    // "mlx-community/Laguna-S-2.1-oQ4e"
+  std::string revision;                      // a commit; empty: not known
+  std::string model;                         // the shape (synthetic_shapes.h): "s-2.1"
+  std::string format;                        // in words: "MLX affine, mixed (oQ4e)"
+  std::optional<FormatMap> formats;          // nullopt: not known, or none that Lagoon runs
+  std::string reason;                        // why there are none
+  bool exact = true;                         // false: some of the placement is inferred; `note` says which
+  std::optional<uint64_t> weight_bytes;      // published, all weight files together
+  std::optional<uint64_t> repository_bytes;  // published, all files together
   std::optional<int> shards;
   std::string note;
-  std::string source;                         // who publishes the figures
+  std::string source;  // who publishes the figures
 };
 
 /// @param what  the file, which begins the sentence of an error

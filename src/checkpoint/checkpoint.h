@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "checkpoint/model_catalog.h"
 #include "checkpoint/model_config.h"
 #include "kernels/weight_format.h"
 #include "machine/file.h"
@@ -57,17 +58,12 @@ struct LayerSource {
   MlpSource shared_expert;
 };
 
-/// Where things are looked for; filled from the environment by commands/ (nothing else reads it).
-struct CheckpointPlaces {
-  std::filesystem::path hub_cache;       // HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub
-  std::filesystem::path shipped_models;  // the folder that holds `nano`
-};
-
 class Checkpoint {
  public:
-  /// @param model  a folder; `nano`; or a repository of the Hugging Face cache, `org/name` or `org/name@revision`
+  /// @param model  as find_model() takes it: a folder, `nano`, an alias, `org/name` or `org/name@revision`, or a short name
   /// @throws Error: invalid (nothing there; the sentence says where it was looked for), unsupported, corrupt, io
   static Checkpoint open(const std::string& model, const CheckpointPlaces& places, const Files& files);
+  static Checkpoint open(const ModelLocation& location, const Files& files);
 
   /// The same from what is open already, for weights that stand in no folder.
   /// @param folder   begins the sentence of an error, and is what folder() returns
@@ -76,10 +72,14 @@ class Checkpoint {
   /// @throws Error: unsupported, corrupt
   static Checkpoint assemble(const std::filesystem::path& folder, const Json& config, WeightFiles weights);
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return location_.folder; }
+  /// By which name and where it was found.
+  const ModelLocation& location() const { return location_; }
   const ModelConfig& config() const { return config_; }
-  /// config.json as it was parsed, for whoever says where a value stands in it.
+  /// config.json as it was parsed, for whoever says where a value stands in it; with the model_type of location() where that has one.
   const Json& document() const { return *document_; }
+  /// What config.json itself says where location().model_type took its place and differs: "model_type `llama`".
+  const std::string& overridden() const { return overridden_; }
   const WeightSource& embedding() const { return embedding_; }    // [vocabulary][hidden]
   const WeightSource& final_norm() const { return final_norm_; }  // [hidden]
   const WeightSource& head() const { return head_; }              // [vocabulary][hidden]
@@ -88,6 +88,9 @@ class Checkpoint {
   /// The open shards that ByteRange::file counts.
   const std::vector<std::unique_ptr<ReadableFile>>& files() const { return files_; }
 
+  /// Tensors of the files that no part of the model needs, such as scales of a quantized KV cache.
+  const std::vector<std::string>& unused_tensors() const { return unused_tensors_; }
+
   /// Bytes of all weights, as stored.
   uint64_t weight_bytes() const { return weight_bytes_; }
 
@@ -95,12 +98,14 @@ class Checkpoint {
   static Checkpoint assemble(const std::filesystem::path& folder, const Json& document, ModelConfig config, const QuantizationConfig& quantization,
                              WeightFiles weights);
 
-  std::filesystem::path folder_;
+  ModelLocation location_;
+  std::string overridden_;
   std::shared_ptr<const Json> document_;
   ModelConfig config_;
   WeightSource embedding_, final_norm_, head_;
   std::vector<LayerSource> layers_;
   std::vector<std::unique_ptr<ReadableFile>> files_;
+  std::vector<std::string> unused_tensors_;
   uint64_t weight_bytes_ = 0;
 };
 

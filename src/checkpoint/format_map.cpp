@@ -87,7 +87,8 @@ FormatMap::Format format_of(const ConfigReader& object, std::string_view key) {
   const auto text = object.text(key);
   FormatMap::Format format;
   if (text && read_format(*text, format)) return format;
-  fail(ErrorKind::corrupt, "{} is {}; bf16 or BITS/GROUP such as 4/64 was needed", object.about(key), text ? "`" + printable(*text) + "`" : "missing");
+  fail(ErrorKind::corrupt, "{} is {}; bf16 or BITS/GROUP such as 4/64 was needed", object.about(key),
+       text ? "`" + printable(*text) + "`" : "missing");
 }
 
 void refuse_unknown_keys(const ConfigReader& object, std::initializer_list<std::string_view> known) {

@@ -27,14 +27,6 @@ bool is_name(std::string_view text) {
          text.find("--") == std::string_view::npos && text.front() != '.' && text.front() != '-' && text.back() != '.' && text.back() != '-';
 }
 
-bool is_revision(std::string_view text) {
-  if (text.empty() || text.size() > 255 || text.front() == '/' || text.back() == '/') return false;
-  if (text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos || text.find("/.") != std::string_view::npos)
-    return false;
-  return text.front() != '.' && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(), [](char letter) { return is_plain(letter) || letter == '/' || letter == '+'; });
-}
-
 bool is_folder(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
@@ -65,6 +57,28 @@ bool is_hexadecimal(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); });
 }
 
+std::filesystem::path folder_of(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
+  const std::string organisation = repository.organisation.empty() ? "" : repository.organisation + "--";
+  return hub_cache / fmt::format("models--{}{}", organisation, repository.name);
+}
+
+/// "models--ORG--NAME" or "models--NAME".
+std::optional<RepositoryName> parse_folder_name(std::string_view text) {
+  constexpr std::string_view front = "models--";
+  if (!text.starts_with(front)) return std::nullopt;
+  text.remove_prefix(front.size());
+  RepositoryName repository;
+  const size_t cut = text.find("--");
+  if (cut != std::string_view::npos) {
+    repository.organisation = std::string(text.substr(0, cut));
+    text.remove_prefix(cut + 2);
+    if (!is_name(repository.organisation)) return std::nullopt;
+  }
+  if (!is_name(text)) return std::nullopt;
+  repository.name = std::string(text);
+  return repository;
+}
+
 /// The snapshot that refs/REVISION names.
 std::filesystem::path follow_ref(const std::filesystem::path& repository, const std::string& revision) {
   const std::filesystem::path ref = repository / "refs" / revision;
@@ -80,6 +94,14 @@ std::filesystem::path follow_ref(const std::filesystem::path& repository, const 
 }
 
 }  // namespace
+
+bool is_revision(std::string_view text) {
+  if (text.empty() || text.size() > 255 || text.front() == '/' || text.back() == '/') return false;
+  if (text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos || text.find("/.") != std::string_view::npos)
+    return false;
+  return text.front() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](char letter) { return is_plain(letter) || letter == '/' || letter == '+'; });
+}
 
 std::optional<RepositoryName> parse_repository(const std::string& text) {
   RepositoryName repository;
@@ -99,8 +121,8 @@ std::optional<RepositoryName> parse_repository(const std::string& text) {
 }
 
 std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
-  const std::string id = repository.organisation + "/" + repository.name;
-  const std::filesystem::path folder = hub_cache / fmt::format("models--{}--{}", repository.organisation, repository.name);
+  const std::string id = repository.id();
+  const std::filesystem::path folder = folder_of(repository, hub_cache);
   if (hub_cache.empty() || !is_folder(folder)) {
     fail(ErrorKind::invalid,
          "{}: there is no folder of this name, and the Hugging Face cache has no {}; download the model first, or give its folder", id,
@@ -110,6 +132,11 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
   if (is_file(folder / "refs" / revision)) return follow_ref(folder, revision);
   const std::filesystem::path snapshots = folder / "snapshots";
   const std::vector<std::string> names = snapshots_in(snapshots);
+  if (names.empty()) {
+    const size_t unfinished = unfinished_downloads(repository, hub_cache);
+    fail(ErrorKind::invalid, "{}: {} holds no snapshot{}; download the model again", id, shown(folder),
+         unfinished == 0 ? "" : fmt::format(", and {} files in it are .incomplete", unfinished));
+  }
   if (!repository.revision) {
     if (names.size() == 1) return snapshots / names.front();
     fail(ErrorKind::invalid, "{}: {} has no refs/main, and its snapshots are {}; name one as {}@REVISION, or download the model again", id,
@@ -125,6 +152,43 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
     fail(ErrorKind::invalid, "{}@{}: {} snapshots begin like this ({}); give more of the hash", id, revision, candidates.size(), listed(candidates));
   fail(ErrorKind::invalid, "{}@{}: {} has no such branch, tag or commit (snapshots: {}); download that revision first", id, revision, shown(folder),
        listed(names));
+}
+
+std::vector<RepositoryName> list_hub_cache(const std::filesystem::path& hub_cache) {
+  std::vector<RepositoryName> repositories;
+  std::error_code error;
+  if (hub_cache.empty() || !std::filesystem::exists(std::filesystem::status(hub_cache, error))) return repositories;
+  std::filesystem::directory_iterator at(hub_cache, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const auto repository = parse_folder_name(at->path().filename().string());
+    if (repository && is_folder(at->path())) repositories.push_back(*repository);
+  }
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", shown(hub_cache), error.message());
+  std::sort(repositories.begin(), repositories.end(), [](const RepositoryName& a, const RepositoryName& b) { return a.id() < b.id(); });
+  return repositories;
+}
+
+std::vector<std::string> snapshots_of(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
+  return snapshots_in(folder_of(repository, hub_cache) / "snapshots");
+}
+
+bool has_main(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
+  return is_file(folder_of(repository, hub_cache) / "refs" / "main");
+}
+
+size_t unfinished_downloads(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
+  size_t count = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder_of(repository, hub_cache) / "blobs", error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) count += at->path().extension() == ".incomplete" ? 1 : 0;
+  return count;
+}
+
+std::optional<RepositoryName> repository_of_snapshot(const std::filesystem::path& folder) {
+  if (folder.parent_path().filename() != "snapshots") return std::nullopt;
+  auto repository = parse_folder_name(folder.parent_path().parent_path().filename().string());
+  if (repository) repository->revision = folder.filename().string();
+  return repository;
 }
 
 }  // namespace lagoon

@@ -23,7 +23,7 @@
 namespace lagoon {
 
 struct SyntheticSpec {
-  std::string model;   // xs-2.1, s-2.1, m.1 (as published), mini (12 layers, 1024 wide)
+  std::string model;   // xs.2, xs-2.1, s-2.1, m.1 (as published), mini (12 layers, 1024 wide)
   std::string format;  // bf16, BITS/GROUP (MLX affine), or the name of a published mixed map, such as s-2.1-oq4e
   int layers = 0;      // the first so many; 1 to all that the model has
   uint64_t seed = 0;

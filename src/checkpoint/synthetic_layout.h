@@ -1,9 +1,9 @@
 // synthetic_layout.h: the tensors of a synthetic checkpoint in the order of its files, with what their bytes are made of.
 #pragma once
 
+#include "checkpoint/format_map.h"
 #include "checkpoint/model_config.h"
 #include "checkpoint/safetensors_writer.h"
-#include "checkpoint/format_map.h"
 #include "checkpoint/synthetic_values.h"
 
 #include <string>

@@ -12,9 +12,9 @@ constexpr int head_dim = 128;
 constexpr int window = 512;
 constexpr int sliding_run = 3;  // sliding layers behind each full one
 
-// Source: config.json of poolside/Laguna-XS-2.1, Laguna-S-2.1 (the one with a context of 2^20) and Laguna-M.1 (context of 2^18);
+// Source: config.json of poolside/Laguna-XS.2, Laguna-XS-2.1, Laguna-S-2.1 (the one with a context of 2^20) and Laguna-M.1 (2^18);
 // mini is XS-2.1 made small.
-constexpr std::array<PublishedShape, 4> shapes{{
+constexpr std::array<PublishedShape, 5> shapes{{
     {.name = "xs-2.1",
      .layers = 40,
      .hidden = 2048,
@@ -29,6 +29,20 @@ constexpr std::array<PublishedShape, 4> shapes{{
      .routed_scale = 2.5,
      .max_context = 262144,
      .rope = {.factor = 32.0, .original_context = 8192, .beta_fast = 64.0, .attention_factor = 1.3465735902799727}},
+    {.name = "xs.2",
+     .layers = 40,
+     .hidden = 2048,
+     .dense_width = 8192,
+     .dense_layers = 1,
+     .full_heads = 48,
+     .sliding_heads = 64,
+     .kv_heads = 8,
+     .experts = 256,
+     .experts_per_token = 8,
+     .expert_width = 512,
+     .routed_scale = 2.5,
+     .max_context = 262144,
+     .rope = {.factor = 64.0, .original_context = 4096, .beta_fast = 64.0, .attention_factor = 1.0}},
     {.name = "s-2.1",
      .layers = 48,
      .hidden = 3072,

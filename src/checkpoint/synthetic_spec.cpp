@@ -1,8 +1,8 @@
 // synthetic_spec.cpp: how a synthetic checkpoint is named.
 #include "base/error.h"
-#include "checkpoint/synthetic.h"
 #include "checkpoint/artifact.h"
 #include "checkpoint/format_map.h"
+#include "checkpoint/synthetic.h"
 #include "checkpoint/synthetic_shapes.h"
 
 #include <charconv>

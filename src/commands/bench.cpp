@@ -2,12 +2,15 @@
 #include "commands/bench.h"
 
 #include "base/byte_size.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "benchmark/plot.h"
 #include "benchmark/report.h"
 #include "checkpoint/synthetic.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
+#include "commands/model_choice.h"
+#include "commands/model_options.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
@@ -98,23 +101,30 @@ int most_sequences_of(const std::vector<SpeedCase>& cases) {
   return most;
 }
 
-/// What batches need beyond one sequence of the whole context, and what measuring needs at least.
-MoreMemory more_memory(const ModelConfig& config, const CpuModelOptions& options, const std::vector<SpeedCase>& cases) {
-  const uint64_t one = CpuModel::sequence_bytes(config, options, options.context);
-  uint64_t most = one;
-  for (const SpeedCase& batch : cases) {
-    const uint64_t each = CpuModel::sequence_bytes(config, options, batch.prompt_tokens + batch.generated_tokens);
-    most = std::max(most, static_cast<uint64_t>(batch.sequences) * each);
+/// The plan of the case that keeps most, and what measuring needs at least.
+PlanRequest plan_of(const ModelConfig& config, const CpuModelOptions& options, const std::vector<SpeedCase>& cases) {
+  PlanRequest plan = {.model = options, .logit_rows = most_sequences_of(cases)};
+  uint64_t most = 0;
+  for (const SpeedCase& one : cases) {
+    const int64_t positions = one.prompt_tokens + one.generated_tokens;
+    uint64_t bytes = 0;
+    for (const MemoryLine& line : CpuModel::sequence_lines(config, options_of(plan), positions)) bytes = saturating_add(bytes, line.bytes);
+    bytes = saturating_multiply(bytes, static_cast<uint64_t>(one.sequences));
+    if (bytes < most) continue;
+    most = bytes;
+    plan.sequences = one.sequences;
+    plan.positions = positions;
   }
-  return {.cache = most - one, .workspace = ReadBandwidth::least_bytes + SpeedRun::bytes(config, most_sequences_of(cases))};
+  plan.more = {{ReadBandwidth::line_name, ReadBandwidth::least_bytes, "the least buffer; more where there is room"}};
+  return plan;
 }
 
 /// Room for every sequence of a batch in one step.
 void check_batches(const std::vector<SpeedCase>& cases, const CpuModelOptions& options) {
   const int most = most_sequences_of(cases);
-  if (most > options.step_rows) {
+  if (most > std::min(options.step_rows, options.context)) {
     fail(ErrorKind::invalid, "--batches: {} sequences are asked for, a step has room for {} tokens; lower --batches or raise {}", most,
-         options.step_rows, options.step_rows == options.context ? "--context" : "--chunk");
+         std::min(options.step_rows, options.context), options.context < options.step_rows ? "--context" : "--chunk");
   }
 }
 
@@ -180,14 +190,14 @@ void write_plot(const std::string& path, const SpeedReport& report) {
 int run_model(const BenchFlags& flags, const Environment& environment) {
   if (!flags.prompts.empty()) (void)prompts_of(flags, 0);  // what is written wrongly is told before anything is opened
   const std::string name = flags.synthetic.empty() ? flags.model : flags.synthetic;
-  const Checkpoint checkpoint = flags.synthetic.empty() ? Checkpoint::open(flags.model, environment.places, SystemFiles())
-                                                        : open_synthetic(parse_synthetic_spec(flags.synthetic));
+  const Checkpoint checkpoint =
+      flags.synthetic.empty() ? open_weights(flags.model, environment) : open_synthetic(parse_synthetic_spec(flags.synthetic));
   const std::vector<SpeedCase> cases = cases_of(flags, checkpoint.config().max_context);
   const int64_t context = context_of(flags, cases);
   const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), context);
   check_batches(cases, options);
   if (!flags.plot.empty()) DurableWriter{flags.plot};  // a path that cannot be written is told before hours of measuring
-  LoadedModel loaded = load_model(printable(name), checkpoint, options, environment, more_memory(checkpoint.config(), options, cases));
+  LoadedModel loaded = load_model(printable(name), checkpoint, plan_of(checkpoint.config(), options, cases), flags.runner, environment);
 
   WorkerPool pool(options.threads);
   const std::unique_ptr<ReadBandwidth> bandwidth = make_bandwidth(loaded.memory_left, *loaded.budget);
@@ -206,6 +216,7 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
   for (const SpeedResult& result : report.results) bandwidths.push_back(result.read_bandwidth.median);
   report.limits.read_bandwidth = bandwidths.empty() ? bandwidth->measure(pool) : spread_of(std::move(bandwidths)).median;
   print_report(flags, report);
+  if (flags.runner.memory_report) write_error(memory_report(loaded));
   if (!flags.plot.empty() && !report.results.empty()) write_plot(flags.plot, report);
   if (whole) return 0;
   write_error(fmt::format("lagoon: stopped; {} of {} cases were done\n", report.results.size(), cases.size()));
@@ -251,7 +262,7 @@ int run(const BenchFlags& flags, const Environment& environment) {
 Command declare_bench(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("bench", "Measure speed beside the bounds of this machine");
   auto flags = std::make_shared<BenchFlags>();
-  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->check(not_empty());
+  parser->add_option("MODEL", flags->model, model_help)->check(not_empty());
   parser->add_option("--synthetic", flags->synthetic, "random weights of a published shape, made in memory: " + synthetic_spec_help())
       ->check(not_empty());
   CLI::Option* machine = parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
@@ -269,6 +280,7 @@ Command declare_bench(CLI::App& program) {
   parser->add_option("--plot", flags->plot, "also draw speed over depth into FILE.svg or FILE.png")->check(not_empty());
   parser->add_flag("--profile", flags->profile, "also where the time went");
   add_runner_flags(*parser, flags->runner);
+  refuse_speculation(*parser);
   for (const char* of_a_model :
        {"--prompts", "--generate", "--batches", "--repeats", "--context", "--plot", "--profile", "--kernels", "--precision", "--chunk"}) {
     machine->excludes(parser->get_option(of_a_model));

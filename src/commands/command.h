@@ -21,8 +21,14 @@ struct Command {
 };
 
 Command declare_bench(CLI::App& program);
+Command declare_compare(CLI::App& program);
+Command declare_facts(CLI::App& program);
 Command declare_generate(CLI::App& program);
+Command declare_inspect(CLI::App& program);
+Command declare_kv(CLI::App& program);
 Command declare_logits(CLI::App& program);
+Command declare_models(CLI::App& program);
+Command declare_plan(CLI::App& program);
 Command declare_render(CLI::App& program);
 Command declare_synth(CLI::App& program);
 Command declare_tokenize(CLI::App& program);

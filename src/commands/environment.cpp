@@ -1,9 +1,12 @@
 #include "commands/environment.h"
 
+#include "commands/config_file.h"
+
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace lagoon {
 namespace {
@@ -35,9 +38,25 @@ std::filesystem::path shipped_models() {
 
 }  // namespace
 
+std::filesystem::path config_file_path() {
+  if (const std::string file = variable("LAGOON_CONFIG"); !file.empty()) return file;
+  // The XDG specification has relative paths passed over.
+  if (const std::string config = variable("XDG_CONFIG_HOME"); config.starts_with("/")) return std::filesystem::path(config) / "lagoon/config.json";
+  const std::string home = variable("HOME");
+  return std::filesystem::path(home.empty() ? "/" : home) / ".config/lagoon/config.json";
+}
+
 Environment read_environment() {
   Environment environment;
-  environment.places = {.hub_cache = hub_cache(), .shipped_models = shipped_models()};
+  environment.config_file = config_file_path();
+  ConfigFile config = read_config_file(environment.config_file, !variable("LAGOON_CONFIG").empty(), variable("HOME"));
+  environment.artifacts_folder = environment.config_file.parent_path() / "artifacts";
+  environment.memory_limit = config.memory_limit;
+  environment.reserve = config.reserve;
+  environment.places = {.hub_cache = hub_cache(),
+                        .shipped_models = shipped_models(),
+                        .models_dirs = std::move(config.models_dirs),
+                        .aliases = std::move(config.aliases)};
   environment.output_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1;

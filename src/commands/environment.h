@@ -4,6 +4,11 @@
 
 #include "checkpoint/checkpoint.h"
 
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
 namespace lagoon {
 
 struct Environment {
@@ -12,8 +17,17 @@ struct Environment {
   bool output_is_terminal = false;  // standard output
   bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no
   bool error_is_terminal = false;   // progress is shown on standard error
+  // Of the config file
+  std::filesystem::path config_file;       // whether it is there or not
+  std::filesystem::path artifacts_folder;  // beside it: the user's own files of known artifacts (checkpoint/artifact.h)
+  std::optional<uint64_t> memory_limit;    // bytes
+  std::optional<uint64_t> reserve;         // bytes
 };
 
+/// @throws Error for a config file that cannot be read or understood
 Environment read_environment();
+
+/// LAGOON_CONFIG, else XDG_CONFIG_HOME/lagoon/config.json, else ~/.config/lagoon/config.json.
+std::filesystem::path config_file_path();
 
 }  // namespace lagoon

@@ -5,6 +5,8 @@
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
+#include "commands/model_choice.h"
+#include "commands/model_options.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
@@ -20,9 +22,6 @@
 
 namespace lagoon {
 namespace {
-
-/// Without --context: the checkpoint's own, but no more than this, since the memory for all of it must be there.
-constexpr int64_t usual_context = 32768;
 
 struct Flags {
   std::string model;
@@ -179,7 +178,8 @@ class AnswerPrinter {
 
 double rate(int64_t tokens, double seconds) { return seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0; }
 
-void print_json(const GenerationResult& result, uint64_t seed) {
+/// @param memory  the report; null: none was asked for
+void print_json(const GenerationResult& result, uint64_t seed, const Json& memory) {
   const auto generated = static_cast<int64_t>(result.ids.size());
   Json object;
   object["text"] = result.content;
@@ -193,6 +193,7 @@ void print_json(const GenerationResult& result, uint64_t seed) {
                        {"generate_seconds", result.generate_seconds},
                        {"prompt_tokens_per_second", rate(result.prompt_tokens - result.reused_tokens, result.prompt_seconds)},
                        {"generate_tokens_per_second", rate(generated, result.generate_seconds)}};
+  if (!memory.is_null()) object["memory"] = memory;
   write_output(object.dump() + "\n");
 }
 
@@ -212,7 +213,9 @@ int run(const Flags& flags, const Environment& environment) {
 
   const int64_t context = flags.runner.context > 0 ? flags.runner.context : std::min(usual_context, checkpoint.config().max_context);
   check_request(request, checkpoint.config().vocabulary, context);
-  const LoadedModel loaded = load_model(flags.model, checkpoint, runner_options(flags.runner, checkpoint.config(), context), environment);
+  const PlanRequest plan = {.model = runner_options(flags.runner, checkpoint.config(), context), .text_bytes = text_bytes_of(checkpoint.folder())};
+  const LoadedModel loaded = load_model(printable(flags.model, 4096), checkpoint, plan, flags.runner, environment);
+  const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, static_cast<uint64_t>(checkpoint.config().vocabulary) * sizeof(float));
   Session session(*loaded.model);
   AnswerPrinter printer(environment.output_is_terminal, environment.colour, flags.show_thinking);
   ProgressLine progress(environment.error_is_terminal, "reading the prompt");
@@ -225,9 +228,10 @@ int run(const Flags& flags, const Environment& environment) {
   };
   const GenerationResult result = generate(session, tokenizer, request, events);
   if (flags.json) {
-    print_json(result, request.sampling.seed);
+    print_json(result, request.sampling.seed, flags.runner.memory_report ? memory_report_json(loaded) : Json());
   } else {
     printer.finish();
+    if (flags.runner.memory_report) write_error(memory_report(loaded));
   }
   if (result.stop_reason == StopReason::context_full) {
     write_error(fmt::format("lagoon: the context of {} tokens is full: {} of the prompt and {} of the answer; raise --context to go on\n",
@@ -243,7 +247,7 @@ Command declare_generate(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("generate", "Answer one prompt");
   auto flags = std::make_shared<Flags>();
   flags->parser = parser;
-  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
+  parser->add_option("MODEL", flags->model, model_help)->required();
   parser->add_option("PROMPT", flags->prompt, "what the user says (- is standard input, without its last newline)");
   parser->add_option("--system", flags->chat.system, "a system message before the prompt");
   parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt")->check(not_empty());
@@ -258,6 +262,7 @@ Command declare_generate(CLI::App& program) {
       ->transform(whole_number<int64_t>());
   add_sampling_flags(*parser, *flags);
   add_runner_flags(*parser, flags->runner);
+  refuse_speculation(*parser);
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
 }
 

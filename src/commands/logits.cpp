@@ -5,6 +5,8 @@
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
+#include "commands/model_choice.h"
+#include "commands/model_options.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
@@ -131,21 +133,25 @@ int run(const Flags& flags, const Environment& environment) {
   const std::vector<std::vector<int32_t>> prompts = read_prompts(flags.ids);
   size_t longest = 0;
   for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
-  const Checkpoint checkpoint = Checkpoint::open(flags.model, environment.places, SystemFiles());
+  const Checkpoint checkpoint = open_weights(flags.model, environment);
   const int64_t vocabulary = checkpoint.config().vocabulary;
   check_ids(prompts, vocabulary);
   std::optional<SafetensorsWriter> writer;  // opened before the weights: a place that cannot be written is said at once
   if (!flags.output.empty()) writer.emplace(flags.output, declarations(prompts, all, vocabulary));
-  const CpuModelOptions options = runner_options(flags.runner, checkpoint.config(), static_cast<int64_t>(longest));
-  const LoadedModel loaded = load_model(flags.model, checkpoint, options, environment);
-  if (!writer) {
+  PlanRequest plan = {.model = runner_options(flags.runner, checkpoint.config(), static_cast<int64_t>(longest))};
+  plan.logit_rows = all ? options_of(plan).step_rows : 1;
+  const LoadedModel loaded = load_model(printable(flags.model, 4096), checkpoint, plan, flags.runner, environment);
+  const auto claimed = static_cast<uint64_t>(plan.logit_rows * vocabulary) * sizeof(float);
+  const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, claimed);
+  if (writer) {
+    for (const auto& prompt : prompts) {
+      compute(*loaded.model, prompt, all, [&](std::span<const float> values, int64_t) { writer->append(std::as_bytes(values)); });
+    }
+    writer->commit();
+  } else {
     print_all(*loaded.model, prompts, all);
-    return 0;
   }
-  for (const auto& prompt : prompts) {
-    compute(*loaded.model, prompt, all, [&](std::span<const float> logits, int64_t) { writer->append(std::as_bytes(logits)); });
-  }
-  writer->commit();
+  if (flags.runner.memory_report) write_error(memory_report(loaded));
   return 0;
 }
 
@@ -154,7 +160,7 @@ int run(const Flags& flags, const Environment& environment) {
 Command declare_logits(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("logits", "Print or save the logits of given token ids");
   auto flags = std::make_shared<Flags>();
-  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano")->required();
+  parser->add_option("MODEL", flags->model, model_help)->required();
   parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)")
       ->required()
       ->check(not_empty());
@@ -162,6 +168,7 @@ Command declare_logits(CLI::App& program) {
       ->check(not_empty());
   parser->add_option("--positions", flags->positions, "all or last")->capture_default_str();
   add_runner_flags(*parser, flags->runner);
+  refuse_speculation(*parser);
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
 }
 

@@ -1,8 +1,10 @@
 #include "commands/model_runner.h"
 
 #include "base/byte_size.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "commands/interrupt.h"
+#include "commands/model_choice.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "machine/available_memory.h"
@@ -15,9 +17,6 @@
 namespace lagoon {
 namespace {
 
-/// Tokenizer, template, stacks and the C library: what a process holds beside the ledger.
-constexpr uint64_t runtime_bytes = 128u << 20;
-
 constexpr int most_threads = 1024;
 constexpr int64_t most_chunk = 8192;
 
@@ -29,11 +28,23 @@ Precision precision_named(const std::string& name) {
 
 }  // namespace
 
+void add_memory_flags(CLI::App& parser, RunnerFlags& flags) {
+  parser.add_option("--chunk,--prefill-chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")
+      ->transform(whole_number<int64_t>())
+      ->capture_default_str();
+  parser.add_option("--kv", flags.kv, "keys and values: bf16 or f32 (bf16; f32 with --precision oracle)")->check(not_empty());
+  parser.add_option("--memory-limit", flags.memory_limit, "most memory to take, such as 48GiB (what the machine and its limits leave)")
+      ->check(not_empty());
+  parser.add_option("--reserve", flags.reserve, "memory to leave free, such as 4GiB (a sixteenth of the machine's, at most 1GiB)")
+      ->check(not_empty());
+}
+
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
   parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
   parser.add_option("--kernels", flags.kernels, "kernel set: auto, avx512-vnni, avx512, avx2 or scalar")->capture_default_str();
   parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
-  parser.add_option("--chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")->transform(whole_number<int64_t>())->capture_default_str();
+  add_memory_flags(parser, flags);
+  parser.add_flag("--memory-report", flags.memory_report, "at the end, the plan beside what was held, on standard error");
 }
 
 CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context) {
@@ -44,48 +55,97 @@ CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& conf
   if (flags.threads < 0 || flags.threads > most_threads)
     fail(ErrorKind::invalid, "--threads {}: write a number from 1 to {}", flags.threads, most_threads);
   if (flags.chunk < 1 || flags.chunk > most_chunk) fail(ErrorKind::invalid, "--chunk {}: write a number from 1 to {}", flags.chunk, most_chunk);
-  return {.precision = precision_named(flags.precision),
-          .step_rows = std::min(flags.chunk, context),
-          .context = context,
-          .threads = flags.threads > 0 ? flags.threads : usable_cores(),
-          .kernels = &kernel_set_named(flags.kernels, detect_cpu_features())};
+  if (!flags.kv.empty() && flags.kv != "bf16" && flags.kv != "f32")
+    fail(ErrorKind::invalid, "--kv `{}`: write bf16 or f32; Lagoon keeps keys and values in no other form", printable(flags.kv));
+  CpuModelOptions options = {.precision = precision_named(flags.precision),
+                             .step_rows = flags.chunk,
+                             .context = context,
+                             .threads = flags.threads > 0 ? flags.threads : usable_cores(),
+                             .kernels = &kernel_set_named(flags.kernels, detect_cpu_features())};
+  if (!flags.kv.empty()) options.kv = flags.kv == "f32" ? ElementType::f32 : ElementType::bf16;
+  return options;
 }
 
-std::optional<uint64_t> check_memory(const std::string& model, const Checkpoint& checkpoint, const CpuModelOptions& options, const MoreMemory& more) {
-  const uint64_t weights = CpuModel::weight_bytes(checkpoint);
-  const uint64_t cache = CpuModel::sequence_bytes(checkpoint.config(), options, options.context) + more.cache;
-  const uint64_t workspace = CpuModel::step_bytes(checkpoint, options) + runtime_bytes + more.workspace;
-  const uint64_t need = weights + cache + workspace;
-  const AvailableMemory memory = read_available_memory();
-  const std::optional<uint64_t> usable = memory.usable();
-  if (!usable) {
-    write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {}\n", model, format_gib(need)));
+MemoryWishes memory_wishes(const RunnerFlags& flags, const Environment& environment) {
+  MemoryWishes wishes = {.memory_limit = environment.memory_limit, .limit_name = "memory_limit of the config file", .reserve = environment.reserve};
+  if (!flags.memory_limit.empty()) {
+    wishes.memory_limit = parse_byte_size(flags.memory_limit, "--memory-limit");
+    wishes.limit_name = "--memory-limit";
+  }
+  if (!flags.reserve.empty()) wishes.reserve = parse_byte_size(flags.reserve, "--reserve");
+  return wishes;
+}
+
+namespace {
+
+/// What the reader can do, in the order of how much it takes.
+std::string way_out(const MemoryPlanner& planner, const PlanRequest& request, const MemoryBound& bound) {
+  const int64_t context = planner.largest_context(request, bound.room());
+  if (context > 0) {
+    return fmt::format(
+        "the largest context that would fit is {} tokens (--context {}); or raise the limit, close other programs, or take a smaller quantization",
+        format_count(static_cast<uint64_t>(context)), context);
+  }
+  return "no context would fit; raise the limit, close other programs, or take a smaller quantization (`lagoon plan MODEL` says which)";
+}
+
+std::string parts_of(const MemoryPlan& plan) {
+  uint64_t weights = 0;
+  uint64_t keys = 0;
+  for (const PlanLine& line : plan.lines) {
+    if (line.name.starts_with("weights: ")) weights = saturating_add(weights, line.bytes);
+    if (line.name.starts_with("KV: ")) keys = saturating_add(keys, line.bytes);
+  }
+  return fmt::format("weights {}, keys and values {}, the rest {}", format_gib(weights), format_gib(keys),
+                     format_gib(plan.total_bytes() - weights - keys));
+}
+
+/// The bound that binds; nullopt if nothing is known.
+std::optional<MemoryBound> check_memory(const std::string& name, const MemoryPlanner& planner, const PlanRequest& request, const MemoryPlan& plan,
+                                        const MemoryWishes& wishes) {
+  const std::vector<MemoryBound> bounds = memory_bounds(read_available_memory(), wishes);
+  const uint64_t need = plan.total_bytes();
+  if (bounds.empty()) {
+    write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {} ({})\n", name, format_gib(need), parts_of(plan)));
     return std::nullopt;
   }
-  if (need > *usable) {
-    fail(ErrorKind::over_budget,
-         "{} needs {} (weights {}, keys and values of {} tokens {}, workspace {}), {} are available ({}); close other programs, ask for a "
-         "shorter context or "
-         "take a smaller quantization",
-         model, format_gib(need), format_gib(weights), format_count(static_cast<uint64_t>(options.context)), format_gib(cache), format_gib(workspace),
-         format_gib(*usable), memory.binding());
+  const MemoryBound& bound = bounds.front();
+  if (need > bound.room()) {
+    const std::string reserve = bound.reserve > 0 ? fmt::format(" less {} of reserve", format_gib(bound.reserve)) : "";
+    fail(ErrorKind::over_budget, "{} needs {} for {} x {} tokens ({}), {} are available ({}{}): {}", name, format_gib(need),
+         format_count(static_cast<uint64_t>(request.sequences)), format_count(static_cast<uint64_t>(request.model.context)), parts_of(plan),
+         format_gib(bound.room()), bound.name, reserve, way_out(planner, request, bound));
   }
-  return *usable - need;
+  return bound;
 }
 
-LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const CpuModelOptions& options, const Environment& environment,
-                       const MoreMemory& more) {
-  LoadedModel loaded;
-  loaded.memory_left = check_memory(name, checkpoint, options, more);
+}  // namespace
+
+LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const PlanRequest& request, const RunnerFlags& flags,
+                       const Environment& environment) {
+  const MemoryPlanner planner(checkpoint);
+  LoadedModel loaded = {.plan = planner.plan(request)};
+  const std::optional<MemoryBound> bound = check_memory(name, planner, request, loaded.plan, memory_wishes(flags, environment));
+  if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
   watch_interrupts();
-  loaded.budget = std::make_unique<MemoryBudget>();
+  loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);
+  for (const PlanLine& line : loaded.plan.lines) {
+    if (line.name == text_line || line.name == runtime_line) loaded.claims.push_back(loaded.budget->claim(line.name, line.bytes));
+  }
   ProgressLine progress(environment.error_is_terminal, "reading weights");
-  loaded.model = std::make_unique<CpuModel>(checkpoint, options, *loaded.budget, [&progress](uint64_t done, uint64_t total) {
+  loaded.model = std::make_unique<CpuModel>(checkpoint, options_of(request), *loaded.budget, [&progress](uint64_t done, uint64_t total) {
     check_interrupt();
     progress.update(done, total);
   });
   loaded.model->observe({.layer = check_interrupt});
   return loaded;
+}
+
+std::optional<int64_t> context_that_fits(const Checkpoint& checkpoint, const Environment& environment) {
+  const std::vector<MemoryBound> bounds = memory_bounds(read_available_memory(), memory_wishes({}, environment));
+  if (bounds.empty()) return std::nullopt;
+  const PlanRequest request = {.model = runner_options({}, checkpoint.config(), 1), .text_bytes = text_bytes_of(checkpoint.folder())};
+  return MemoryPlanner(checkpoint).largest_context(request, bounds.front().room());
 }
 
 }  // namespace lagoon

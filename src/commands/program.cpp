@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "commands/command.h"
+#include "commands/config_file.h"
 #include "commands/interrupt.h"
+#include "commands/model_options.h"
 #include "commands/output.h"
 #include "commands/version.h"
 #include "machine/cpu_features.h"
@@ -43,8 +45,16 @@ int parse_and_run(int count, char** arguments) {
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
-  const std::vector<Command> commands = {declare_bench(program),  declare_generate(program), declare_logits(program),
-                                         declare_render(program), declare_synth(program),    declare_tokenize(program)};
+  const std::vector<Command> commands = {declare_compare(program), declare_facts(program), declare_kv(program),
+                                         declare_bench(program),  declare_generate(program), declare_inspect(program), declare_logits(program), declare_models(program),
+                                         declare_plan(program), declare_render(program), declare_synth(program),    declare_tokenize(program)};
+  program.footer(config_file_help(config_file_path()));
+  std::vector<std::string> models_dirs;
+  add_models_dir(program, models_dirs);
+  for (const Command& command : commands) {
+    const bool takes_model = command.parser->get_option_no_throw("MODEL") != nullptr || command.parser->get_name() == "models";
+    if (takes_model) add_models_dir(*command.parser, models_dirs);
+  }
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -61,6 +71,7 @@ int parse_and_run(int count, char** arguments) {
     if (!command.parser->parsed()) continue;
     Environment environment = read_environment();
     environment.command_line = command_line(count, arguments);
+    use_models_dirs(models_dirs, environment.places);
     const int code = command.action(environment);
     finish_output();
     return code;

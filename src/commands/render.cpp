@@ -3,6 +3,7 @@
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/json_lines.h"
+#include "commands/model_options.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "text/tokenizer.h"
@@ -81,7 +82,7 @@ int run(const Flags& flags, const Environment& environment) {
 Command declare_render(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("render", "Print what a chat template makes of messages");
   auto flags = std::make_shared<Flags>();
-  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, or nano");
+  parser->add_option("MODEL", flags->model, model_help);
   parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)")->check(not_empty());
   parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
   parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());

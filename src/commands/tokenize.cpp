@@ -4,6 +4,7 @@
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/json_lines.h"
+#include "commands/model_options.h"
 #include "commands/output.h"
 #include "text/jinja/json.h"
 #include "text/tokenizer.h"
@@ -97,7 +98,7 @@ int run(const Flags& flags, const Environment& environment) {
 Command declare_tokenize(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("tokenize", "Turn text into token ids, or back");
   auto flags = std::make_shared<Flags>();
-  parser->add_option("MODEL", flags->model, "folder, org/name of the Hugging Face cache, nano, or a tokenizer.json")->required();
+  parser->add_option("MODEL", flags->model, std::string(model_help) + "; or a tokenizer.json")->required();
   parser->add_option("TEXT", flags->text, "the text, or with --decode the ids (- is standard input)");
   parser->add_flag("--json", flags->json, "a JSON object: {\"ids\": [...]}, or {\"text\": ..., \"pieces\": [...]}");
   parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)");

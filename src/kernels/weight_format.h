@@ -1,6 +1,8 @@
 // weight_format.h: how the numbers of one matrix are stored, in a checkpoint and in memory alike: they are used as published.
 #pragma once
 
+#include <string>
+
 namespace lagoon {
 
 enum class ElementType { f32, f16, bf16 };
@@ -15,5 +17,8 @@ struct WeightFormat {
   int group = 0;                            // affine: inputs that share a scale and a bias: 32, 64 or 128
   bool operator==(const WeightFormat&) const = default;
 };
+
+/// "bf16", "4-bit/64".
+std::string name_of(const WeightFormat& format);
 
 }  // namespace lagoon

@@ -40,7 +40,7 @@ template <typename Each>
 void Activations::for_each_buffer(const ModelConfig& config, const StepShape& shape, Each&& each) {
   const Widths w(config);
   rows = shape.rows;
-  span_slots = std::max(rows, (shape.context + attention_span - 1) / attention_span);
+  span_slots = slots(shape);
   for (ClaimedBuffer<float>* buffer : {&residual, &normed, &branch, &shared}) each(*buffer, rows * config.hidden);
   for (ClaimedBuffer<float>* buffer : {&query, &attended}) each(*buffer, rows * w.attention);
   for (ClaimedBuffer<float>* buffer : {&maximum, &sum}) each(*buffer, rows * w.heads);
@@ -72,8 +72,24 @@ void Activations::for_each_buffer(const ModelConfig& config, const StepShape& sh
 
 Activations::Activations(const ModelConfig& config, const StepShape& shape, MemoryBudget& budget) {
   for_each_buffer(config, shape, [&](auto& buffer, int64_t elements) {
-    buffer = std::remove_reference_t<decltype(buffer)>(budget, "activations", static_cast<size_t>(elements));
+    buffer = std::remove_reference_t<decltype(buffer)>(budget, line_name, static_cast<size_t>(elements));
   });
+}
+
+int64_t Activations::slots(const StepShape& shape) { return std::max(shape.rows, (shape.context + attention_span - 1) / attention_span); }
+
+Activations::Cost Activations::cost(const ModelConfig& config, StepShape shape) {
+  // Every buffer is a multiple of the rows, of the slots, or of neither: two differences tell all.
+  const auto bytes_at = [&](int64_t rows, int64_t slots) {
+    shape.rows = rows;
+    shape.context = slots * attention_span;
+    return bytes(config, shape);
+  };
+  Cost cost;
+  cost.per_row = bytes_at(2, 2) - bytes_at(1, 2);
+  cost.per_slot = bytes_at(1, 2) - bytes_at(1, 1);
+  cost.fixed = bytes_at(1, 1) - cost.per_row - cost.per_slot;
+  return cost;
 }
 
 uint64_t Activations::bytes(const ModelConfig& config, const StepShape& shape) {

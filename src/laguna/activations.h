@@ -18,10 +18,22 @@ struct StepShape {
 };
 
 struct Activations {
+  /// The name of their line in the ledger.
+  static constexpr const char* line_name = "prefill workspace";
+
   Activations(const ModelConfig& config, const StepShape& shape, MemoryBudget& budget);
 
   /// Bytes that the constructor claims.
   static uint64_t bytes(const ModelConfig& config, const StepShape& shape);
+
+  /// The same as a sum: fixed + rows * per_row + slots(shape) * per_slot.
+  struct Cost {
+    uint64_t fixed = 0;
+    uint64_t per_row = 0;   // of a step
+    uint64_t per_slot = 0;  // of a span of the context
+  };
+  static Cost cost(const ModelConfig& config, StepShape shape);
+  static int64_t slots(const StepShape& shape);
 
   int64_t rows = 0;
   int64_t span_slots = 0;  // rows of span_attended: at least `rows`, at least the spans of a full context

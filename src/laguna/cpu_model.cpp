@@ -1,14 +1,13 @@
 #include "laguna/cpu_model.h"
 
 #include "base/byte_size.h"
+#include "base/checked.h"
 #include "laguna/window.h"
 
 #include <set>
 
 namespace lagoon {
 namespace {
-
-ElementType kv_element(Precision precision) { return precision == Precision::oracle ? ElementType::f32 : ElementType::bf16; }
 
 void add_group(const WeightSource& source, StepShape& shape) {
   if (source.format.kind == WeightFormat::Kind::affine) shape.groups[group_index(source.format.group)] = true;
@@ -18,10 +17,15 @@ void add_groups(const MlpSource& source, StepShape& shape) {
   for (const WeightSource* part : {&source.gate, &source.up, &source.down}) add_group(*part, shape);
 }
 
-int64_t context_of(const ModelConfig& config, const CpuModelOptions& options) { return options.context > 0 ? options.context : config.max_context; }
+CpuModelOptions completed(CpuModelOptions options, const ModelConfig& config) {
+  if (options.context == 0) options.context = config.max_context;
+  return options;
+}
 
-StepShape step_shape(const Checkpoint& checkpoint, const CpuModelOptions& options) {
-  StepShape shape = {.rows = options.step_rows, .context = context_of(checkpoint.config(), options)};
+}  // namespace
+
+StepShape CpuModel::step_shape(const Checkpoint& checkpoint, const CpuModelOptions& options) {
+  StepShape shape = {.rows = options.step_rows, .context = completed(options, checkpoint.config()).context};
   if (options.precision == Precision::oracle) return shape;
   add_group(checkpoint.head(), shape);
   for (int at = 0; at < checkpoint.config().layer_count(); ++at) {
@@ -34,12 +38,9 @@ StepShape step_shape(const Checkpoint& checkpoint, const CpuModelOptions& option
   return shape;
 }
 
-}  // namespace
-
 CpuModel::CpuModel(const Checkpoint& checkpoint, const CpuModelOptions& options, MemoryBudget& budget, const LoadProgress& progress)
     : config_(checkpoint.config()),
-      precision_(options.precision),
-      context_(context_of(config_, options)),
+      options_(completed(options, config_)),
       budget_(budget),
       kernels_(options.kernels ? *options.kernels : *runnable_kernel_sets(detect_cpu_features()).front()),
       pool_(options.threads),
@@ -48,37 +49,45 @@ CpuModel::CpuModel(const Checkpoint& checkpoint, const CpuModelOptions& options,
       rotary_{Rotary(config_.full_rotary), Rotary(config_.sliding_rotary)},
       activations_(config_, step_shape(checkpoint, options), budget) {}
 
-KvCache& CpuModel::cache(SequenceId sequence) const {
-  const auto found = caches_.find(sequence);
-  require(found != caches_.end(), "a sequence is used between its creation and its end");
-  return *found->second;
+CpuModel::Sequence& CpuModel::at(SequenceId sequence) { return const_cast<Sequence&>(std::as_const(*this).at(sequence)); }
+
+const CpuModel::Sequence& CpuModel::at(SequenceId sequence) const {
+  const auto found = sequences_.find(sequence);
+  require(found != sequences_.end(), "a sequence is used between its creation and its end");
+  return found->second;
 }
 
-SequenceId CpuModel::create_sequence() {
-  const auto sequence = static_cast<SequenceId>(next_sequence_++);
-  caches_.emplace(sequence, std::make_unique<KvCache>(config_, activations_.rows, kv_element(precision_), budget_));
-  return sequence;
+SequenceId CpuModel::add(int64_t positions, const std::function<std::unique_ptr<KvCache>()>& make) {
+  Sequence sequence = {.positions = positions};
+  for (const MemoryLine& line : sequence_lines(config_, options_, positions)) sequence.claims.push_back(budget_.claim(line.name, line.bytes));
+  sequence.cache = make();
+  const auto id = static_cast<SequenceId>(next_sequence_++);
+  sequences_.emplace(id, std::move(sequence));
+  return id;
+}
+
+SequenceId CpuModel::create_sequence(int64_t positions) {
+  require(positions >= 1 && positions <= options_.context, "a sequence has 1 to context() positions");
+  return add(positions, [&] { return std::make_unique<KvCache>(config_, options_.step_rows, options_.kv_element()); });
 }
 
 SequenceId CpuModel::fork(SequenceId sequence) {
-  std::unique_ptr<KvCache> copy = cache(sequence).fork();
-  const auto forked = static_cast<SequenceId>(next_sequence_++);
-  caches_.emplace(forked, std::move(copy));
-  return forked;
+  const Sequence& original = at(sequence);
+  return add(original.positions, [&] { return original.cache->fork(); });
 }
 
 bool CpuModel::rewind(SequenceId sequence, int64_t position) {
-  KvCache& kept = cache(sequence);
+  KvCache& kept = *at(sequence).cache;
   if (!kept.can_rewind(position)) return false;
   kept.rewind(position);
   return true;
 }
 
-void CpuModel::drop(SequenceId sequence) { caches_.erase(sequence); }
+void CpuModel::drop(SequenceId sequence) { sequences_.erase(sequence); }
 
-int64_t CpuModel::length(SequenceId sequence) const { return cache(sequence).length(); }
+int64_t CpuModel::length(SequenceId sequence) const { return at(sequence).cache->length(); }
 
-Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> logits) const {
+Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> logits) {
   Step step;
   std::set<SequenceId> seen;
   for (const TokenSpan& span : batch) {
@@ -86,12 +95,13 @@ Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> log
     require(!span.tokens.empty(), "a span has tokens");
     const auto count = static_cast<int64_t>(span.tokens.size());
     require(span.logit_rows >= 0 && span.logit_rows <= count, "logits are asked of tokens in the span");
-    KvCache& kept = cache(span.sequence);
-    if (count > context_ - kept.length()) {
+    const Sequence& sequence = at(span.sequence);
+    KvCache& kept = *sequence.cache;
+    if (count > sequence.positions - kept.length()) {
       fail(ErrorKind::invalid,
-           "{} tokens do not fit behind the {} that the sequence has: the context is {} tokens; shorten the input or raise --context",
+           "{} tokens do not fit behind the {} that the sequence has: its context is {} tokens; shorten the input or raise --context",
            format_count(static_cast<uint64_t>(count)), format_count(static_cast<uint64_t>(kept.length())),
-           format_count(static_cast<uint64_t>(context_)));
+           format_count(static_cast<uint64_t>(sequence.positions)));
     }
     for (int64_t at = 0; at < count; ++at) {
       const int32_t token = span.tokens[static_cast<size_t>(at)];
@@ -110,24 +120,28 @@ Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> log
 
 void CpuModel::forward(std::span<const TokenSpan> batch, MatrixView<float> logits) {
   const Step step = make_step(batch, logits);
-  for (const TokenSpan& span : batch) cache(span.sequence).reserve(static_cast<int64_t>(span.tokens.size()));
+  for (const TokenSpan& span : batch) at(span.sequence).cache->reserve(static_cast<int64_t>(span.tokens.size()));
   const WorkerPool::PinnedCaller pinned(pool_);
   work_ = {};
-  const Compute compute{kernels_, pool_, precision_, work_, profile_};
+  const Compute compute{kernels_, pool_, options_.precision, work_, profile_};
   lagoon::forward({config_, weights_, experts_, rotary_}, step, activations_, logits, compute, observer_);
 }
 
-uint64_t CpuModel::step_bytes(const Checkpoint& checkpoint, const CpuModelOptions& options) {
-  return Activations::bytes(checkpoint.config(), step_shape(checkpoint, options));
+MemoryLine CpuModel::step_line(const Checkpoint& checkpoint, const CpuModelOptions& options) {
+  return {Activations::line_name, Activations::bytes(checkpoint.config(), step_shape(checkpoint, options))};
 }
 
-uint64_t CpuModel::sequence_bytes(const ModelConfig& config, const CpuModelOptions& options, int64_t length) {
-  const uint64_t page = KvCache::page_bytes(config, kv_element(options.precision));
-  const auto full_pages = static_cast<uint64_t>((length + attention_block - 1) / attention_block);
+std::vector<MemoryLine> CpuModel::sequence_lines(const ModelConfig& config, const CpuModelOptions& options, int64_t positions) {
+  const uint64_t page = KvCache::page_bytes(config, options.kv_element());
+  const uint64_t full_pages = (static_cast<uint64_t>(positions) + attention_block - 1) / attention_block;
   const auto ring_pages = static_cast<uint64_t>(ring_rows(config.sliding_window, options.step_rows) / attention_block);
-  uint64_t bytes = 0;
-  for (const LayerConfig& layer : config.layers) bytes += page * (layer.attention == AttentionKind::full ? full_pages : ring_pages);
-  return bytes;
+  std::vector<MemoryLine> lines = {{"KV: full layers"}, {"KV: sliding layers"}};
+  for (const LayerConfig& layer : config.layers) {
+    const bool full = layer.attention == AttentionKind::full;
+    uint64_t& bytes = lines[full ? 0 : 1].bytes;
+    bytes = saturating_add(bytes, saturating_multiply(page, full ? full_pages : ring_pages));
+  }
+  return lines;
 }
 
 }  // namespace lagoon

@@ -5,8 +5,11 @@
 #include "laguna/forward.h"
 #include "laguna/model.h"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace lagoon {
 
@@ -16,6 +19,9 @@ struct CpuModelOptions {
   int64_t context = 0;                 // most positions of a sequence; 0: the checkpoint's max_position_embeddings
   int threads = 1;                     // the caller's included
   const KernelSet* kernels = nullptr;  // nullptr: the best of this machine
+  std::optional<ElementType> kv;       // of keys and values; nullopt: bf16, or f32 in oracle precision
+
+  ElementType kv_element() const { return kv.value_or(precision == Precision::oracle ? ElementType::f32 : ElementType::bf16); }
 };
 
 class CpuModel final : public Model {
@@ -25,8 +31,9 @@ class CpuModel final : public Model {
 
   const ModelConfig& config() const override { return config_; }
   int64_t step_rows() const override { return activations_.rows; }
-  int64_t context() const override { return context_; }
-  SequenceId create_sequence() override;
+  int64_t context() const override { return options_.context; }
+  using Model::create_sequence;
+  SequenceId create_sequence(int64_t positions) override;
   SequenceId fork(SequenceId sequence) override;
   bool rewind(SequenceId sequence, int64_t position) override;
   void drop(SequenceId sequence) override;
@@ -48,18 +55,29 @@ class CpuModel final : public Model {
   const KernelSet& kernels() const { return kernels_; }
   int threads() const { return pool_.threads(); }
 
-  /// Bytes of the weights in memory, of a sequence of `length` tokens, and of the buffers of a step.
-  static uint64_t weight_bytes(const Checkpoint& checkpoint) { return ModelWeights::bytes(checkpoint); }
-  static uint64_t sequence_bytes(const ModelConfig& config, const CpuModelOptions& options, int64_t length);
-  static uint64_t step_bytes(const Checkpoint& checkpoint, const CpuModelOptions& options);
+  /// What a model claims, by the names of its ledger: its weights once, keys and values for each sequence of `positions` tokens, the buffers
+  /// of a step once. Known from headers alone.
+  static std::vector<WeightLine> weight_lines(const Checkpoint& checkpoint) { return ModelWeights::lines(checkpoint); }
+  static std::vector<MemoryLine> sequence_lines(const ModelConfig& config, const CpuModelOptions& options, int64_t positions);
+  static MemoryLine step_line(const Checkpoint& checkpoint, const CpuModelOptions& options);
+
+  /// What the buffers of a step depend on.
+  static StepShape step_shape(const Checkpoint& checkpoint, const CpuModelOptions& options);
 
  private:
-  KvCache& cache(SequenceId sequence) const;
-  Step make_step(std::span<const TokenSpan> batch, MatrixView<float> logits) const;
+  struct Sequence {
+    int64_t positions = 0;  // room for so many is claimed
+    std::vector<MemoryBudget::Claim> claims;
+    std::unique_ptr<KvCache> cache;
+  };
+
+  Sequence& at(SequenceId sequence);
+  const Sequence& at(SequenceId sequence) const;
+  SequenceId add(int64_t positions, const std::function<std::unique_ptr<KvCache>()>& make);
+  Step make_step(std::span<const TokenSpan> batch, MatrixView<float> logits);
 
   ModelConfig config_;
-  Precision precision_;
-  int64_t context_;
+  CpuModelOptions options_;
   MemoryBudget& budget_;
   const KernelSet& kernels_;
   WorkerPool pool_;
@@ -68,7 +86,7 @@ class CpuModel final : public Model {
   Rotary rotary_[2];  // by AttentionKind
   Activations activations_;
   int64_t next_sequence_ = 0;
-  std::map<SequenceId, std::unique_ptr<KvCache>> caches_;
+  std::map<SequenceId, Sequence> sequences_;
   StepObserver observer_;
   StepWork work_;
   StepProfile* profile_ = nullptr;

@@ -2,15 +2,15 @@
 
 #include "base/error.h"
 #include "laguna/window.h"
+#include "machine/large_pages.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace lagoon {
 
-KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType element, MemoryBudget& budget)
-    : budget_(&budget),
-      element_(element),
+KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType element)
+    : element_(element),
       kv_heads_(config.kv_heads),
       head_dim_(config.head_dim),
       window_(config.sliding_window),
@@ -19,7 +19,7 @@ KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType eleme
   const auto sliding = [](const auto& layer) { return layer.attention == AttentionKind::sliding; };
   const auto ring_pages = static_cast<size_t>(ring_rows_ / attention_block);
   const auto sliding_layers = static_cast<size_t>(std::count_if(config.layers.begin(), config.layers.end(), sliding));
-  const std::vector<std::shared_ptr<Page>> rings = new_pages(AttentionKind::sliding, ring_pages * sliding_layers);
+  const std::vector<std::shared_ptr<Page>> rings = new_pages(ring_pages * sliding_layers);
   auto next = rings.begin();
   for (const LayerConfig& layer : config.layers) {
     Layer& cache = layers_.emplace_back();
@@ -35,17 +35,23 @@ uint64_t KvCache::page_bytes(const ModelConfig& config, ElementType element) {
   return static_cast<uint64_t>(config.kv_heads * elements * bytes_of(element));
 }
 
+uint64_t KvCache::bytes() const {
+  uint64_t pages = 0;
+  for (const Layer& layer : layers_) pages += layer.pages.size();
+  return pages * page_bytes_;
+}
+
 size_t KvCache::keys_at(int kv_head) const { return static_cast<size_t>(kv_head * key_block_elements(head_dim_) * bytes_of(element_)); }
 
 size_t KvCache::values_at(int kv_head) const {
   return keys_at(kv_heads_) + static_cast<size_t>(kv_head * value_block_elements(head_dim_) * bytes_of(element_));
 }
 
-std::vector<std::shared_ptr<KvCache::Page>> KvCache::new_pages(AttentionKind kind, size_t count) const {
+std::vector<std::shared_ptr<KvCache::Page>> KvCache::new_pages(size_t count) const {
   std::vector<std::shared_ptr<Page>> pages;
   if (count == 0) return pages;
-  const char* name = kind == AttentionKind::full ? "KV: full layers" : "KV: sliding layers";
-  const auto memory = std::make_shared<ClaimedBuffer<std::byte>>(*budget_, name, count * page_bytes_);
+  const auto memory = std::make_shared<AlignedBuffer<std::byte>>(count * page_bytes_);
+  advise_large(memory->data(), memory->size());
   for (size_t at = 0; at < count; ++at) pages.push_back(std::make_shared<Page>(Page{memory, memory->data() + at * page_bytes_}));
   return pages;
 }
@@ -66,12 +72,12 @@ void KvCache::reserve(int64_t rows) {
       if (at == layer.pages.size()) {
         growing.push_back(&layer);
       } else if (layer.pages[at].use_count() > 1) {
-        const std::shared_ptr<Page> copy = new_pages(layer.kind, 1).front();
+        const std::shared_ptr<Page> copy = new_pages(1).front();
         std::memcpy(copy->begin, layer.pages[at]->begin, page_bytes_);
         layer.pages[at] = copy;
       }
     }
-    const std::vector<std::shared_ptr<Page>> pages = new_pages(AttentionKind::full, growing.size());
+    const std::vector<std::shared_ptr<Page>> pages = new_pages(growing.size());
     for (size_t at = 0; at < growing.size(); ++at) growing[at]->pages.push_back(pages[at]);
   }
   // Even a step that is stopped in the middle may have written these rows over older ones.

@@ -6,9 +6,9 @@
 // Pages are shared between forks and copied when one of them writes.
 #pragma once
 
+#include "base/aligned_buffer.h"
 #include "checkpoint/model_config.h"
 #include "kernels/attention_block.h"
-#include "machine/memory_budget.h"
 
 #include <cstdint>
 #include <memory>
@@ -18,8 +18,9 @@ namespace lagoon {
 
 class KvCache {
  public:
+  /// Claims nothing: pages are made as the sequence grows, and whoever owns the cache has claimed all that it can come to.
   /// @param step_rows  most rows that one step appends
-  KvCache(const ModelConfig& config, int64_t step_rows, ElementType element, MemoryBudget& budget);
+  KvCache(const ModelConfig& config, int64_t step_rows, ElementType element);
 
   /// The same past, sharing pages.
   std::unique_ptr<KvCache> fork() const { return std::unique_ptr<KvCache>(new KvCache(*this)); }
@@ -28,7 +29,7 @@ class KvCache {
   int64_t length() const { return length_; }
 
   /// Makes room for `rows` more positions in every layer: all that can fail of an append.
-  /// @throws Error(over_budget), Error(io); the cache then reads as before
+  /// @throws Error(io) if the system has no memory; the cache then reads as before
   void reserve(int64_t rows);
 
   /// Asks for the memory that store() will write: a position's key touches as many cache lines as it has dimensions.
@@ -51,13 +52,16 @@ class KvCache {
 
   ElementType element() const { return element_; }
 
+  /// Bytes of all pages, those shared with forks included.
+  uint64_t bytes() const;
+
   /// Bytes of one page of one layer.
   static uint64_t page_bytes(const ModelConfig& config, ElementType element);
 
  private:
   /// Pages that are made together lie in one buffer, large enough for huge pages; each is shared and copied by itself.
   struct Page {
-    std::shared_ptr<ClaimedBuffer<std::byte>> memory;
+    std::shared_ptr<AlignedBuffer<std::byte>> memory;
     std::byte* begin = nullptr;
   };
 
@@ -68,12 +72,11 @@ class KvCache {
 
   KvCache(const KvCache&) = default;
 
-  std::vector<std::shared_ptr<Page>> new_pages(AttentionKind kind, size_t count) const;
+  std::vector<std::shared_ptr<Page>> new_pages(size_t count) const;
   size_t page_at(const Layer& layer, int64_t position) const;
   size_t keys_at(int kv_head) const;    // bytes from the start of a page
   size_t values_at(int kv_head) const;  // bytes from the start of a page
 
-  MemoryBudget* budget_;
   ElementType element_;
   int kv_heads_;
   int head_dim_;

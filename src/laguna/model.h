@@ -33,9 +33,12 @@ class Model {
   /// Most positions of one sequence.
   virtual int64_t context() const = 0;
 
-  virtual SequenceId create_sequence() = 0;
+  /// An empty sequence of at most `positions` tokens, for which room is kept until it is dropped.
+  /// @param positions  1 to context(). @throws Error(over_budget)
+  virtual SequenceId create_sequence(int64_t positions) = 0;
+  SequenceId create_sequence() { return create_sequence(context()); }
 
-  /// A new sequence with the same past.
+  /// A new sequence with the same past and as many positions. @throws as create_sequence
   virtual SequenceId fork(SequenceId sequence) = 0;
 
   /// Cuts a sequence to its first `position` tokens. False, and nothing changes, if what the next token would look at is
@@ -50,8 +53,8 @@ class Model {
   /// tokens of its own sequence before it, on nothing else.
   /// @param batch   each sequence at most once; step_rows() tokens in all at most
   /// @param logits  [sum of logit_rows][vocabulary], in the order of the batch
-  /// @throws Error(invalid) for ids outside the vocabulary or a full context, Error(over_budget) if the keys and values
-  ///         find no room; no sequence has changed then
+  /// @throws Error(invalid) for ids outside the vocabulary or a full sequence, Error(io) if the system has no memory; no sequence has
+  ///         changed then
   virtual void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) = 0;
 };
 

@@ -37,11 +37,13 @@ struct RowBytes {
   int64_t all() const { return values + 2 * scales; }
 };
 
+int64_t tiles_of_piece(int64_t row_bytes) { return std::max<int64_t>(1, piece_bytes / (tile_rows * row_bytes)); }
+
 std::vector<Piece> cut_into_pieces(const WeightBlock& block, std::byte* memory) {
   std::vector<Piece> pieces;
   for (const WeightPlace& place : block.places) {
     const int64_t tiles = tile_count(place.source->rows);
-    const int64_t step = std::max<int64_t>(1, piece_bytes / (tile_rows * RowBytes(*place.source).all()));
+    const int64_t step = tiles_of_piece(RowBytes(*place.source).all());
     for (int64_t tile = 0; tile < tiles; tile += step) pieces.push_back({&place, memory, tile, std::min(tiles, tile + step)});
   }
   return pieces;
@@ -54,8 +56,8 @@ uint64_t offset_of(const Piece& piece) {
 
 class Loader {
  public:
-  Loader(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, LoadProgress progress)
-      : checkpoint_(checkpoint), budget_(budget), kernels_(kernels), progress_(std::move(progress)) {}
+  Loader(const Checkpoint& checkpoint, const KernelSet& kernels, LoadProgress progress)
+      : checkpoint_(checkpoint), kernels_(kernels), progress_(std::move(progress)) {}
 
   /// Reads all pieces. In the order of the files, so that a disk reads forward.
   void read(std::vector<Piece> pieces, WorkerPool& pool) {
@@ -96,7 +98,7 @@ class Loader {
     const RowBytes row(source);
     const int64_t first = piece.begin * tile_rows;
     const int64_t rows = std::min(source.rows, piece.end * tile_rows) - first;
-    ClaimedBuffer<std::byte> stored(budget_, "reading", static_cast<size_t>(rows * row.all()));
+    AlignedBuffer<std::byte> stored(static_cast<size_t>(rows * row.all()));
     std::byte* at = stored.data();
     const auto fetch = [&](const ByteRange& range, int64_t bytes_each) {
       const std::span<std::byte> destination(at, static_cast<size_t>(rows * bytes_each));
@@ -127,7 +129,6 @@ class Loader {
   }
 
   const Checkpoint& checkpoint_;
-  MemoryBudget& budget_;
   const KernelSet& kernels_;
   LoadProgress progress_;
   std::mutex mutex_;
@@ -150,11 +151,28 @@ void read_vectors(const Checkpoint& checkpoint, Loader& loader, ModelWeights& we
 
 }  // namespace
 
-uint64_t ModelWeights::bytes(const Checkpoint& checkpoint) {
+std::vector<WeightLine> ModelWeights::lines(const Checkpoint& checkpoint) {
   ModelWeights weights;
-  uint64_t bytes = 0;
-  for (const WeightBlock& block : lay_out_weights(checkpoint, weights)) bytes += block.bytes;
-  return bytes;
+  std::vector<WeightLine> lines;
+  for (const WeightBlock& block : lay_out_weights(checkpoint, weights)) {
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const WeightLine& candidate) { return candidate.name == block.name; });
+    if (line == lines.end()) line = lines.insert(lines.end(), WeightLine{block.name});
+    line->bytes += block.bytes;
+    for (const WeightPlace& place : block.places) line->matrices.push_back(place.source);
+  }
+  return lines;
+}
+
+uint64_t ModelWeights::reading_bytes(const Checkpoint& checkpoint) {
+  ModelWeights weights;
+  int64_t most = 0;
+  for (const WeightBlock& block : lay_out_weights(checkpoint, weights)) {
+    for (const WeightPlace& place : block.places) {
+      const int64_t row = RowBytes(*place.source).all();
+      most = std::max(most, std::min(tile_count(place.source->rows), tiles_of_piece(row)) * tile_rows * row);
+    }
+  }
+  return static_cast<uint64_t>(most);
 }
 
 ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, WorkerPool& pool,
@@ -171,7 +189,7 @@ ModelWeights ModelWeights::load(const Checkpoint& checkpoint, MemoryBudget& budg
     const std::vector<Piece> more = cut_into_pieces(block, memory.data());
     pieces.insert(pieces.end(), more.begin(), more.end());
   }
-  Loader loader(checkpoint, budget, kernels, progress);
+  Loader loader(checkpoint, kernels, progress);
   read_vectors(checkpoint, loader, weights);
   loader.read(std::move(pieces), pool);
   return weights;

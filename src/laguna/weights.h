@@ -41,6 +41,13 @@ struct LayerWeights {
 /// Bytes read so far and in all; called between reads by whichever thread read, one at a time.
 using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
 
+/// Matrices that share a line of the ledger.
+struct WeightLine {
+  std::string name;
+  uint64_t bytes = 0;                         // as they lie in memory
+  std::vector<const WeightSource*> matrices;  // of the checkpoint
+};
+
 class ModelWeights {
  public:
   /// Reads the whole checkpoint. A throwing `progress` cancels: its exception passes through.
@@ -48,8 +55,11 @@ class ModelWeights {
   static ModelWeights load(const Checkpoint& checkpoint, MemoryBudget& budget, const KernelSet& kernels, WorkerPool& pool,
                            const LoadProgress& progress = {});
 
-  /// Bytes that load() claims and keeps: the published ones and the padding of tiles.
-  static uint64_t bytes(const Checkpoint& checkpoint);
+  /// What load() claims and keeps, by the names of the ledger: the published bytes and the padding of tiles.
+  static std::vector<WeightLine> lines(const Checkpoint& checkpoint);
+
+  /// Bytes that each thread holds while it reads; most often below 1 MiB. Given back at the end of load(), and not claimed.
+  static uint64_t reading_bytes(const Checkpoint& checkpoint);
 
   WeightMatrix embedding;         // [vocabulary][hidden]
   std::vector<float> final_norm;  // [hidden]

@@ -39,35 +39,75 @@ std::optional<uint64_t> meminfo(const std::filesystem::path& root, const std::st
   return *kib * 1024;
 }
 
-struct Group {
-  uint64_t limit;
-  uint64_t left;
-};
-
-std::optional<Group> read_group(const std::filesystem::path& folder, int version) {
-  const bool second = version == 2;
-  const std::optional<uint64_t> limit = to_bytes(read_kernel_line(folder / (second ? "memory.max" : "memory.limit_in_bytes")));
-  const std::optional<uint64_t> used = to_bytes(read_kernel_line(folder / (second ? "memory.current" : "memory.usage_in_bytes")));
-  // Version 1 writes "no limit" as the largest multiple of a page; version 2 as "max", which is no number.
-  if (!limit || *limit >= 1ull << 62) return std::nullopt;
-  // The kernel drops these pages before it refuses.
+/// Bytes that a control group holds and cannot drop: the kernel drops page cache before it refuses.
+uint64_t held_by(const std::filesystem::path& folder, bool second) {
+  const uint64_t used = to_bytes(read_kernel_line(folder / (second ? "memory.current" : "memory.usage_in_bytes"))).value_or(0);
   const std::string prefix = second ? "" : "total_";
   const uint64_t cache =
       value_of(folder / "memory.stat", prefix + "inactive_file").value_or(0) + value_of(folder / "memory.stat", prefix + "active_file").value_or(0);
-  const uint64_t held = used.value_or(0) - std::min(used.value_or(0), cache);
-  return Group{*limit, *limit - std::min(*limit, held)};
+  return used - std::min(used, cache);
+}
+
+/// The limits of one control group. Beyond memory.high the kernel makes the group wait for its own memory to be freed, which a model never
+/// is. In a container of version 1 the groups above cannot be seen; hierarchical_memory_limit is the tightest of them.
+void add_group(const std::filesystem::path& folder, int version, std::vector<MemoryLimit>& limits) {
+  const bool second = version == 2;
+  const auto add = [&](const std::string& file, std::optional<uint64_t> limit) {
+    // Version 1 writes "no limit" as the largest multiple of a page; version 2 as "max", which is no number.
+    if (!limit || *limit >= 1ull << 62) return;
+    limits.push_back({(folder / file).string(), *limit, *limit - std::min(*limit, held_by(folder, second))});
+  };
+  if (second) {
+    for (const char* file : {"memory.max", "memory.high"}) add(file, to_bytes(read_kernel_line(folder / file)));
+    return;
+  }
+  const auto own = to_bytes(read_kernel_line(folder / "memory.limit_in_bytes"));
+  const auto above = value_of(folder / "memory.stat", "hierarchical_memory_limit");
+  add("memory.limit_in_bytes", own);
+  if (above && (!own || *above < *own)) add("memory.stat (hierarchical_memory_limit)", above);
+}
+
+/// @param key  the line of /proc/self/status that counts against the limit
+void add_resource_limit(int resource, const char* name, const std::string& key, std::vector<MemoryLimit>& limits) {
+  struct rlimit limit = {};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const uint64_t taken = value_of("/proc/self/status", key).value_or(0) * 1024;
+  limits.push_back({name, limit.rlim_cur, limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, taken)});
+}
+
+/// The runtime that this process is in, by the marks that each leaves.
+std::string container_of(const std::filesystem::path& root) {
+  std::error_code ignored;
+  if (std::filesystem::exists(root / ".dockerenv", ignored)) return "docker";
+  if (std::filesystem::exists(root / "run/.containerenv", ignored)) return "podman";
+  if (const std::string manager = read_kernel_line(root / "run/systemd/container"); !manager.empty()) return manager.substr(0, 40);
+  std::ifstream list(root / "proc/self/cgroup");
+  std::string line;
+  while (std::getline(list, line)) {
+    for (const auto& [mark, name] : {std::pair("kubepods", "kubernetes"), std::pair("docker", "docker"), std::pair("libpod", "podman"),
+                                     std::pair("containerd", "containerd"), std::pair("lxc", "lxc")}) {
+      if (line.find(mark) != std::string::npos) return name;
+    }
+  }
+  return "";
 }
 
 }  // namespace
 
+const MemoryLimit* AvailableMemory::tightest() const {
+  const auto least = std::min_element(limits.begin(), limits.end(), [](const MemoryLimit& a, const MemoryLimit& b) { return a.left < b.left; });
+  return least == limits.end() ? nullptr : &*least;
+}
+
 std::optional<uint64_t> AvailableMemory::usable() const {
-  if (available && group_left) return std::min(*available, *group_left);
-  return available ? available : group_left;
+  const MemoryLimit* limit = tightest();
+  if (available && limit != nullptr) return std::min(*available, limit->left);
+  return limit != nullptr ? limit->left : available;
 }
 
 std::string AvailableMemory::binding() const {
-  if (group_left && (!available || *group_left < *available)) return "limit of " + group;
-  return "MemAvailable";
+  const MemoryLimit* limit = tightest();
+  return limit != nullptr && (!available || limit->left < *available) ? limit->name : "MemAvailable";
 }
 
 AvailableMemory read_available_memory(const std::filesystem::path& root) {
@@ -75,15 +115,10 @@ AvailableMemory read_available_memory(const std::filesystem::path& root) {
   memory.total = meminfo(root, "MemTotal");
   memory.available = meminfo(root, "MemAvailable");
   const ControlGroups groups = control_groups("memory", root);
-  for (const auto& folder : groups.folders) {
-    const std::optional<Group> group = read_group(folder, groups.version);
-    if (!group) continue;
-    memory.group_limit = std::min(memory.group_limit.value_or(UINT64_MAX), group->limit);
-    if (!memory.group_left || group->left < *memory.group_left) {
-      memory.group_left = group->left;
-      memory.group = folder.string();
-    }
-  }
+  for (const auto& folder : groups.folders) add_group(folder, groups.version, memory.limits);
+  add_resource_limit(RLIMIT_AS, "RLIMIT_AS (ulimit -v)", "VmSize:", memory.limits);
+  add_resource_limit(RLIMIT_DATA, "RLIMIT_DATA (ulimit -d)", "VmData:", memory.limits);
+  memory.container = container_of(root);
   return memory;
 }
 

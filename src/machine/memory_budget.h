@@ -13,6 +13,12 @@
 
 namespace lagoon {
 
+/// A part of what a process needs or holds.
+struct MemoryLine {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
 /// Thread-safe. Must outlive its claims.
 class MemoryBudget {
  public:

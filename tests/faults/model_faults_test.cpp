@@ -60,34 +60,40 @@ TEST_F(ModelFaults, MemoryEndsAtEveryClaim) {
   EXPECT_NO_THROW(CpuModel(checkpoint, {.step_rows = 8}, enough));
 }
 
-TEST_F(ModelFaults, WithoutRoomForKeysAndValuesTheSequenceIsUnchanged) {
+TEST_F(ModelFaults, RoomForKeysAndValuesIsKeptFromTheStart) {
   const Checkpoint checkpoint = Checkpoint::open(folder_.path().string(), {}, SystemFiles());
+  const CpuModelOptions options = {.step_rows = 8, .context = 1000};
   MemoryBudget whole;
-  std::vector<float> expected(48);
+  {
+    CpuModel model(checkpoint, options, whole);
+    (void)model.create_sequence();
+    (void)model.create_sequence(136);
+  }
+  MemoryBudget tight(whole.peak());
+  CpuModel model(checkpoint, options, tight);
+  const SequenceId tall = model.create_sequence();
+  EXPECT_THROW((void)model.create_sequence(400), Error);
+  EXPECT_THROW((void)model.fork(tall), Error);
+  const SequenceId small = model.create_sequence(136);
+  EXPECT_EQ(tight.total(), whole.peak());
+
   const std::vector<int32_t> tokens(8, 5);
-  const auto step = [&](CpuModel& model, SequenceId sequence, std::vector<float>& logits) {
+  std::vector<float> logits(48);
+  const auto step = [&](SequenceId sequence) {
     const TokenSpan span{sequence, tokens, 1};
     model.forward(std::span(&span, 1), {logits.data(), 1, 48});
   };
-  {
-    CpuModel model(checkpoint, {.step_rows = 8, .context = 1000}, whole);
-    const SequenceId sequence = model.create_sequence();
-    for (int at = 0; at < 16; ++at) step(model, sequence, expected);  // 128 tokens: the first page is full
-  }
-  MemoryBudget tight(whole.peak());
-  CpuModel model(checkpoint, {.step_rows = 8, .context = 1000}, tight);
-  const SequenceId sequence = model.create_sequence();
-  std::vector<float> logits(48);
-  for (int at = 0; at < 16; ++at) step(model, sequence, logits);
-  EXPECT_EQ(logits, expected);
-
-  std::vector<float> unused(48);
-  EXPECT_THROW(step(model, sequence, unused), Error);
-  EXPECT_EQ(model.length(sequence), 128);
-
-  ASSERT_TRUE(model.rewind(sequence, 120));
-  step(model, sequence, logits);
-  EXPECT_EQ(logits, expected);
+  for (int at = 0; at < 17; ++at) step(small);  // 136 tokens
+  const std::vector<float> last = logits;
+  EXPECT_THROW(step(small), Error);
+  EXPECT_EQ(model.length(small), 136);
+  for (int at = 0; at < 125; ++at) step(tall);  // 1000: what was kept suffices
+  EXPECT_EQ(tight.total(), whole.peak());
+  ASSERT_TRUE(model.rewind(small, 128));
+  step(small);
+  EXPECT_EQ(logits, last);
+  model.drop(tall);
+  EXPECT_NO_THROW((void)model.create_sequence(400));
 }
 
 TEST_F(ModelFaults, AThrowingProgressCancelsTheLoad) {

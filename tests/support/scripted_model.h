@@ -19,7 +19,8 @@ class ScriptedModel final : public Model {
   const ModelConfig& config() const override { return config_; }
   int64_t step_rows() const override { return step_rows_; }
   int64_t context() const override { return context_; }
-  SequenceId create_sequence() override {
+  using Model::create_sequence;
+  SequenceId create_sequence(int64_t /*positions*/) override {
     const auto sequence = static_cast<SequenceId>(next_++);
     tokens_[sequence] = {};
     return sequence;

@@ -69,7 +69,7 @@ TEST_F(HuggingFaceCache, OnlySnapshotStandsInForAMissingMain) {
 }
 
 TEST_F(HuggingFaceCache, RepositoryThatIsNotThereSaysWhereItWasLookedFor) {
-  expect_refused("poolside/Laguna-M.1", ErrorKind::invalid, {"poolside/Laguna-M.1", hub_.path().string(), "models--poolside--Laguna-M.1"});
+  expect_refused("poolside/Laguna-M.1", ErrorKind::invalid, {"poolside/Laguna-M.1", hub_.path().string(), "no model of this name"});
 }
 
 TEST_F(HuggingFaceCache, NamesThatCouldLeaveTheCacheAreNoRepositories) {
@@ -91,7 +91,7 @@ TEST_F(HuggingFaceCache, NanoIsTheModelThatShips) {
 TEST_F(HuggingFaceCache, PathThatIsNotThereIsNamedInFull) {
   expect_refused("/nowhere/at/all", ErrorKind::invalid, {"/nowhere/at/all", "no folder"});
   expect_refused("./nowhere", ErrorKind::invalid, {std::filesystem::current_path().string(), "no folder"});
-  expect_refused("single", ErrorKind::invalid, {"single", "no repository name"});
+  expect_refused("single", ErrorKind::invalid, {"single", "no model of this name", "lagoon models"});
   expect_refused("", ErrorKind::invalid, {"org/name"});
   expect_refused(std::string("a\0b", 3), ErrorKind::invalid, {"org/name"});
 }

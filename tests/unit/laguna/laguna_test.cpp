@@ -158,26 +158,22 @@ char mark_of(const KvCache& cache, int layer, int64_t position) {
 }
 
 TEST(KvCache, ASlidingLayerKeepsItsWindowWhateverTheContext) {
-  MemoryBudget budget;
   const ModelConfig config = small_config();
-  KvCache cache(config, 29, ElementType::bf16, budget);  // 100 + 29 - 1 = 128 rows: one page
+  KvCache cache(config, 29, ElementType::bf16);  // 100 + 29 - 1 = 128 rows: one page
   const uint64_t page = KvCache::page_bytes(config, ElementType::bf16);
   EXPECT_EQ(page, 2u * 128 * (8 + 32) * 2);  // 2 heads; values are kept in strips of 32 dimensions
-  EXPECT_EQ(budget.total(), page);
+  EXPECT_EQ(cache.bytes(), page);
 
   for (int step = 0; step < 100; ++step) append_positions(cache, 29, 'A');
 
-  EXPECT_EQ(budget.total(), page + 23 * page);  // 2900 positions of the full layer: 23 pages
+  EXPECT_EQ(cache.bytes(), page + 23 * page);  // 2900 positions of the full layer: 23 pages
   for (int64_t position = 2800; position < 2900; ++position) EXPECT_EQ(mark_of(cache, 1, position), 'A' + position % 50);
 }
 
 TEST(KvCache, ForksShareAPastAndWriteApart) {
-  MemoryBudget budget;
-  KvCache cache(small_config(), 10, ElementType::bf16, budget);
+  KvCache cache(small_config(), 10, ElementType::bf16);
   for (int step = 0; step < 15; ++step) append_positions(cache, 10, 'A');
-  const uint64_t before = budget.total();
   const std::unique_ptr<KvCache> copy = cache.fork();
-  EXPECT_EQ(budget.total(), before);
 
   append_positions(cache, 2, 'A');
   append_positions(*copy, 2, 'B');
@@ -190,8 +186,7 @@ TEST(KvCache, ForksShareAPastAndWriteApart) {
 }
 
 TEST(KvCache, CanBeCutAsFarAsTheRingRemembers) {
-  MemoryBudget budget;
-  KvCache cache(small_config(), 29, ElementType::bf16, budget);  // a ring of 128 rows, a window of 100
+  KvCache cache(small_config(), 29, ElementType::bf16);  // a ring of 128 rows, a window of 100
   for (int step = 0; step < 10; ++step) append_positions(cache, 20, 'A');
 
   EXPECT_TRUE(cache.can_rewind(200));
@@ -203,8 +198,7 @@ TEST(KvCache, CanBeCutAsFarAsTheRingRemembers) {
 }
 
 TEST(KvCache, AfterACutTheRingStillBeginsWhereItsLongestLengthPutIt) {
-  MemoryBudget budget;
-  KvCache cache(small_config(), 29, ElementType::bf16, budget);
+  KvCache cache(small_config(), 29, ElementType::bf16);
   for (int step = 0; step < 10; ++step) append_positions(cache, 20, 'A');
 
   cache.rewind(180);
@@ -217,27 +211,11 @@ TEST(KvCache, AfterACutTheRingStillBeginsWhereItsLongestLengthPutIt) {
 }
 
 TEST(KvCache, ACutGivesPagesBack) {
-  MemoryBudget budget;
-  KvCache cache(small_config(), 29, ElementType::bf16, budget);
-  const uint64_t empty = budget.total();
+  KvCache cache(small_config(), 29, ElementType::bf16);
+  const uint64_t empty = cache.bytes();
   for (int step = 0; step < 20; ++step) append_positions(cache, 20, 'A');
   cache.rewind(0);
-  EXPECT_EQ(budget.total(), empty);
-}
-
-TEST(KvCache, WithoutRoomNothingChanges) {
-  const ModelConfig config = small_config();
-  const uint64_t page = KvCache::page_bytes(config, ElementType::bf16);
-  MemoryBudget budget(3 * page);
-  KvCache cache(config, 29, ElementType::bf16, budget);
-  append_positions(cache, 29, 'A');
-
-  EXPECT_THAT(sentence_of(ErrorKind::over_budget, [&] { cache.reserve(300); }), HasSubstr("KV: full layers"));
-
-  EXPECT_EQ(cache.length(), 29);
-  EXPECT_EQ(mark_of(cache, 0, 28), 'A' + 28);
-  append_positions(cache, 29, 'A');
-  EXPECT_EQ(cache.length(), 58);
+  EXPECT_EQ(cache.bytes(), empty);
 }
 
 TEST(Activations, TheirBytesAreKnownBeforeTheyAreClaimed) {

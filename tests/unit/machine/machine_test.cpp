@@ -9,6 +9,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -61,8 +63,9 @@ TEST(AvailableMemory, TheGroupThatLeavesLeastBinds) {
   const AvailableMemory memory = read_available_memory(root.path());
 
   EXPECT_EQ(memory.total, 16000000ull * 1024);
-  EXPECT_EQ(memory.group_limit, 4'000'000'000u);
-  EXPECT_EQ(memory.group_left, 1'500'000'000u);  // page cache counts as free
+  ASSERT_NE(memory.tightest(), nullptr);
+  EXPECT_EQ(memory.tightest()->limit, 4'000'000'000u);
+  EXPECT_EQ(memory.tightest()->left, 1'500'000'000u);  // page cache counts as free
   EXPECT_EQ(memory.usable(), 1'500'000'000u);
   EXPECT_THAT(memory.binding(), HasSubstr("cgroup/a"));
 }
@@ -78,7 +81,60 @@ TEST(AvailableMemory, WithoutLimitMemAvailableBinds) {
 
   EXPECT_EQ(memory.usable(), 8000u * 1024);
   EXPECT_EQ(memory.binding(), "MemAvailable");
-  EXPECT_EQ(memory.group_limit, std::nullopt);
+  EXPECT_TRUE(memory.limits.empty());
+  EXPECT_EQ(memory.container, "");
+}
+
+TEST(AvailableMemory, EveryGroupOfThePathIsListedWithBothLimitsOfVersion2) {
+  const TemporaryFolder root;
+  root.write("proc/meminfo", "MemAvailable:   8000000 kB\n");
+  root.write("proc/self/cgroup", "0::/kubepods/pod7/c1\n");
+  root.write("sys/fs/cgroup/memory.max", "9000000000\n");
+  root.write("sys/fs/cgroup/kubepods/memory.max", "max\n");
+  root.write("sys/fs/cgroup/kubepods/pod7/memory.max", "5000000000\n");
+  root.write("sys/fs/cgroup/kubepods/pod7/memory.high", "2000000000\n");
+  root.write("sys/fs/cgroup/kubepods/pod7/memory.current", "500000000\n");
+  root.write("sys/fs/cgroup/kubepods/pod7/c1/memory.max", "3000000000\n");
+
+  const AvailableMemory memory = read_available_memory(root.path());
+
+  ASSERT_EQ(memory.limits.size(), 4u);
+  EXPECT_THAT(memory.limits[0].name, HasSubstr("c1/memory.max"));
+  EXPECT_THAT(memory.binding(), HasSubstr("pod7/memory.high"));
+  EXPECT_EQ(memory.usable(), 1'500'000'000u);
+  EXPECT_EQ(memory.container, "kubernetes");
+}
+
+TEST(AvailableMemory, AGroupOfVersion1TellsTheLimitOfGroupsThatCannotBeSeen) {
+  const TemporaryFolder root;
+  root.write("proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:   8000000 kB\n");
+  root.write("proc/self/cgroup", "4:memory:/docker/abc\n");
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  root.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "1000000000\n");
+  root.write("sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 4000000000\ntotal_inactive_file 200000000\n");
+
+  const AvailableMemory memory = read_available_memory(root.path());
+
+  EXPECT_EQ(memory.usable(), 3'200'000'000u);
+  EXPECT_THAT(memory.binding(), HasSubstr("hierarchical_memory_limit"));
+  EXPECT_EQ(memory.container, "docker");
+}
+
+TEST(AvailableMemory, ResourceLimitsOfTheProcessCount) {
+  const TemporaryFolder root;
+  root.write("proc/meminfo", "MemAvailable:   80000000000 kB\n");
+  struct rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  struct rlimit less = before;
+  less.rlim_cur = 1ull << 46;  // far above what this process has
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
+
+  const AvailableMemory memory = read_available_memory(root.path());
+
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(memory.binding(), "RLIMIT_AS (ulimit -v)");
+  EXPECT_LT(*memory.usable(), 1ull << 46);
+  EXPECT_GT(*memory.usable(), 1ull << 45);
 }
 
 TEST(AvailableMemory, AnUnreadableSystemIsUnknownNotFine) {

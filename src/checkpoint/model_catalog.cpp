@@ -1,0 +1,145 @@
+#include "checkpoint/model_catalog.h"
+
+#include "base/error.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/known_models.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <system_error>
+
+namespace lagoon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t longest_compared = 256;  // bytes of a name; longer ones are nobody's slip
+
+/// A row of the table below: the distances of one beginning of `typed` from all beginnings of `name`.
+using Row = std::vector<size_t>;
+
+/// Optimal string alignment: the last row of its table. Its last number is the distance; its least is that from the nearest beginning of `name`.
+Row last_row(std::string_view typed, std::string_view name) {
+  std::array<Row, 3> rows;  // two back, one back, now
+  for (Row& row : rows) row.resize(name.size() + 1);
+  for (size_t at = 0; at <= name.size(); ++at) rows[2][at] = at;
+  for (size_t i = 1; i <= typed.size(); ++i) {
+    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
+    Row& now = rows[2];
+    now[0] = i;
+    for (size_t j = 1; j <= name.size(); ++j) {
+      const bool same = typed[i - 1] == name[j - 1];
+      now[j] = std::min({rows[1][j] + 1, now[j - 1] + 1, rows[1][j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1];
+      if (swapped) now[j] = std::min(now[j], rows[0][j - 2] + 1);
+    }
+  }
+  return rows[2];
+}
+
+struct Nearness {
+  size_t whole;      // changes from the typed text to the name
+  size_t beginning;  // to what the name begins with
+};
+
+Nearness nearness(const std::string& typed, const std::string& name) {
+  const Row row = last_row(lower_case(typed), lower_case(name));
+  return {row.back(), *std::min_element(row.begin(), row.end())};
+}
+
+std::vector<std::string> names_of(const CheckpointPlaces& places) {
+  std::vector<std::string> names = {"nano"};
+  for (const ModelAlias& alias : places.aliases) names.push_back(alias.name);
+  for (const KnownModel& model : known_models(places)) names.push_back(model.name);
+  return names;
+}
+
+/// The main snapshot of a repository, or all where none is the main one. What cannot be found is a location with a problem.
+void add_repository(const KnownModel& model, std::vector<ModelLocation>& locations) {
+  std::vector<std::optional<std::string>> revisions = {std::nullopt};
+  const std::vector<std::string> snapshots = snapshots_of(*model.repository, model.place);
+  if (!has_main(*model.repository, model.place) && snapshots.size() > 1) revisions = {snapshots.begin(), snapshots.end()};
+  for (const auto& revision : revisions) {
+    ModelLocation location;
+    try {
+      location = location_of(model, revision);
+    } catch (const Error& error) {
+      location.found_in = "Hugging Face cache";
+      location.problem = error.what();
+    }
+    location.name = revision ? model.name + "@" + *revision : model.name;
+    locations.push_back(location);
+  }
+}
+
+void add_alias(const ModelAlias& alias, const CheckpointPlaces& places, std::vector<ModelLocation>& locations) {
+  ModelLocation location;
+  try {
+    location = find_model(alias.name, places);
+  } catch (const Error& error) {
+    location = {.name = alias.model, .problem = error.what()};
+  }
+  location.alias = alias.name;
+  location.model_type = alias.model_type;
+  if (alias.revision && location.revision.empty()) location.revision = *alias.revision;
+  locations.push_back(location);
+}
+
+}  // namespace
+
+size_t name_distance(const std::string& typed, const std::string& name) { return nearness(typed, name).whole; }
+
+std::optional<std::string> nearest_model_name(const std::string& typed, const CheckpointPlaces& places) {
+  if (typed.empty() || typed.size() > longest_compared) return std::nullopt;
+  const std::string typed_short(without_organisation(typed));
+  std::optional<std::string> best;
+  size_t best_rank = SIZE_MAX;
+  for (const std::string& name : names_of(places)) {
+    if (name.size() > longest_compared) continue;
+    const std::string short_name(without_organisation(name));
+    // A slip in the whole name, in the name alone, or in what it begins with; of equally near ones the first kind counts.
+    const std::array<std::pair<size_t, size_t>, 3> slips = {{{nearness(typed, name).whole, typed.size()},
+                                                             {nearness(typed_short, short_name).whole, typed_short.size()},
+                                                             {nearness(typed_short, short_name).beginning, typed_short.size()}}};
+    for (size_t kind = 0; kind < slips.size(); ++kind) {
+      const auto [changes, length] = slips[kind];
+      const size_t rank = changes * slips.size() + kind;
+      if (length == 0 || 3 * changes > length || rank >= best_rank) continue;
+      best_rank = rank;
+      best = name;
+    }
+  }
+  return best;
+}
+
+std::vector<ModelLocation> list_models(const CheckpointPlaces& places) {
+  std::vector<ModelLocation> locations;
+  std::set<std::string> names = {"nano"};
+  std::error_code error;
+  const fs::path nano = places.shipped_models / "nano";
+  if (!places.shipped_models.empty() && fs::is_directory(nano, error)) locations.push_back({.folder = nano, .name = "nano", .found_in = "shipped"});
+  for (const ModelAlias& alias : places.aliases) {
+    names.insert(alias.name);
+    add_alias(alias, places, locations);
+  }
+  std::vector<ModelLocation> unreadable;
+  const auto known = known_models(places, [&](const fs::path& place, const std::string& why) {
+    const bool cache = place == places.hub_cache;
+    unreadable.push_back({.folder = place, .name = place.string(), .found_in = cache ? "Hugging Face cache" : "models directory", .problem = why});
+  });
+  for (const KnownModel& model : known) {
+    const bool first = names.insert(model.name).second;
+    if (model.repository) {
+      if (first) add_repository(model, locations);
+      continue;
+    }
+    ModelLocation location = location_of(model, std::nullopt);
+    if (!first) location.name = model.folder.string();
+    locations.push_back(location);
+  }
+  locations.insert(locations.end(), unreadable.begin(), unreadable.end());
+  return locations;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,66 @@
+// compare: the facts of several models side by side.
+#include "planning/compare.h"
+
+#include "base/error.h"
+#include "benchmark/table.h"
+#include "commands/command.h"
+#include "commands/facts_options.h"
+#include "commands/model_choice.h"
+#include "commands/option_checks.h"
+#include "commands/version.h"
+#include "planning/compare_page.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace lagoon {
+namespace {
+
+struct Flags {
+  std::vector<std::string> models;
+  std::string format = "table";
+  std::string output;
+  KvFlags kv;
+};
+
+std::string csv_of(const std::vector<ComparedModel>& models) {
+  std::vector<std::vector<std::string>> lines = comparison_values(models);
+  Table table{lines.front(), {lines.begin() + 1, lines.end()}};
+  return table.format(TableForm::csv);
+}
+
+std::string answer(const std::string& format, const std::vector<ComparedModel>& models) {
+  const std::string generator = "lagoon " + version();
+  if (format == "json") return comparison_json(models, generator).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (format == "html") return compare_page(models, generator);
+  if (format == "csv") return csv_of(models);
+  return format == "markdown" ? comparison_markdown(models) : comparison_table(models);
+}
+
+int run(const Flags& flags, const Environment& environment) {
+  check_format(flags.format, {"table", "markdown", "json", "csv", "html"});
+  if (flags.models.size() < 2) fail(ErrorKind::invalid, "compare: one model was given; give two or more");
+  const KvRequest kv = kv_request_of(flags.kv);
+  const std::vector<PublishedModel> known = published_models();
+  std::vector<ComparedModel> models;
+  for (const std::string& name : flags.models) {
+    const ChosenModel model = choose_model(name, environment);
+    models.push_back(compared_model(model.name, model.kind, model.checkpoint, find_published_model(known, model.checkpoint.config()), kv));
+  }
+  write_answer(answer(flags.format, models), flags.output);
+  return 0;
+}
+
+}  // namespace
+
+Command declare_compare(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("compare", "Show the facts of several models side by side");
+  auto flags = std::make_shared<Flags>();
+  parser->add_option("MODEL", flags->models, "two or more of what `lagoon facts` takes")->required()->check(not_empty());
+  parser->add_option("--format", flags->format, "table, markdown, json, csv or html")->capture_default_str();
+  parser->add_option("--output", flags->output, "write to this file instead of standard output")->check(not_empty());
+  add_kv_flags(*parser, flags->kv);
+  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+}
+
+}  // namespace lagoon

@@ -1,0 +1,149 @@
+#include "commands/model_listing.h"
+
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "checkpoint/generation_config.h"
+#include "checkpoint/hugging_face_cache.h"
+#include "commands/interrupt.h"
+#include "planning/inspection.h"
+#include "text/chat_template.h"
+#include "text/jinja/json.h"
+#include "text/tokenizer.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+namespace lagoon {
+namespace {
+
+/// The longest context that memory suffices for.
+std::optional<int64_t> context_that_fits(const Checkpoint& checkpoint, const Environment& /*environment*/) { return checkpoint.config().max_context; }
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::not_found;
+}
+
+/// " (3 files of this model are still .incomplete ...)" where a download was begun and not finished.
+std::string unfinished_note(const ModelLocation& location) {
+  const auto repository = repository_of_snapshot(location.folder);
+  if (!repository) return {};
+  const size_t count = unfinished_downloads(*repository, location.folder.parent_path().parent_path().parent_path());
+  if (count == 0) return {};
+  return fmt::format(" ({} {} in the cache still .incomplete: the download has not finished)", count, count == 1 ? "file is" : "files are");
+}
+
+void check_vocabulary(const Tokenizer& tokenizer, const Checkpoint& checkpoint) {
+  if (tokenizer.vocabulary_size() <= checkpoint.config().vocabulary) return;
+  fail(ErrorKind::corrupt, "{}: tokenizer.json has {} ids, vocab_size is {}; the tokenizer belongs to another model",
+       printable(checkpoint.folder().string(), 4096), format_count(static_cast<uint64_t>(tokenizer.vocabulary_size())),
+       format_count(static_cast<uint64_t>(checkpoint.config().vocabulary)));
+}
+
+/// A conversation of one word, as a chat would be. @throws Error
+void try_chat(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
+  ChatRequest request;
+  request.messages = jinja::read_json(R"([{"role": "user", "content": "hi"}])", "messages");
+  const ChatTemplate chat = ChatTemplate::load(folder);
+  for (const bool thinking : {false, true}) {
+    request.thinking = thinking;
+    if (tokenizer.encode(chat.render(request)).empty()) {
+      fail(ErrorKind::corrupt, "{}: the chat template makes nothing of a conversation; fetch it again", printable(folder.string(), 4096));
+    }
+  }
+}
+
+/// Whether the folder says anything of a chat template; base models do not.
+bool has_template(const std::filesystem::path& folder) {
+  constexpr uint64_t limit = 16u << 20;  // bytes
+  if (is_there(folder / "chat_template.jinja")) return true;
+  const std::filesystem::path config = folder / "tokenizer_config.json";
+  return is_there(config) && inlined_template(read_text(SystemFiles(), config, limit)).has_value();
+}
+
+ModelSizes sizes_of(const Checkpoint& checkpoint, const Environment& environment) {
+  const PartCounts counts = count_parts(checkpoint);
+  return {.format = format_summary(checkpoint),
+          .weight_bytes = checkpoint.weight_bytes(),
+          .parameters = counts.total,
+          .active_parameters = counts.active,
+          .max_context = checkpoint.config().max_context,
+          .context_here = context_that_fits(checkpoint, environment)};
+}
+
+void try_model(const Environment& environment, ListedModel& model) {
+  const std::filesystem::path& folder = model.location.folder;
+  const Checkpoint checkpoint = Checkpoint::open(model.location, SystemFiles());
+  model.overridden = checkpoint.overridden();
+  model.sizes = sizes_of(checkpoint, environment);
+  (void)load_generation_config(folder, SystemFiles());
+  if (!is_there(folder / "tokenizer.json")) {
+    fail(ErrorKind::invalid,
+         "{}: tokenizer.json is missing: text can neither be read nor written, only `logits` and `bench` work; fetch the whole checkpoint",
+         printable(folder.string(), 4096));
+  }
+  const Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
+  check_vocabulary(tokenizer, checkpoint);
+  if (!has_template(folder)) {
+    model.chat_reason = "there is no chat template; `generate --raw` completes text";
+  } else {
+    try_chat(folder, tokenizer);
+  }
+  if (model.sizes->context_here.value_or(0) > 0) return;
+  fail(ErrorKind::over_budget, "{}: its weights take {}, and with them this machine has no memory left for any context",
+       printable(model.location.name), format_gib(model.sizes->weight_bytes));
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(printable(text, 4096)); }
+
+}  // namespace
+
+ListedModel examine(const ModelLocation& location, const Environment& environment) {
+  ListedModel model;
+  model.location = location;
+  model.reason = location.problem;
+  if (!model.reason.empty()) return model;
+  try {
+    try_model(environment, model);
+  } catch (const std::exception& error) {
+    model.reason = error.what() + unfinished_note(location);
+  }
+  return model;
+}
+
+std::vector<ListedModel> examine_all(const Environment& environment) {
+  std::vector<ListedModel> models;
+  for (const ModelLocation& location : list_models(environment.places)) {
+    check_interrupt();
+    models.push_back(examine(location, environment));
+  }
+  return models;
+}
+
+Json to_json(const ListedModel& model) {
+  Json object;
+  object["name"] = printable(model.location.name, 4096);
+  object["alias"] = text_or_null(model.location.alias);
+  object["folder"] = text_or_null(model.location.folder.string());
+  object["found_in"] = text_or_null(model.location.found_in);
+  object["revision"] = text_or_null(model.location.revision);
+  object["model_type_override"] = text_or_null(model.location.model_type.value_or(""));
+  object["overridden"] = text_or_null(model.overridden);
+  const bool opened = model.sizes.has_value();
+  object["architecture"] = opened ? Json("LagunaForCausalLM") : Json();
+  object["format"] = opened ? Json(model.sizes->format) : Json();
+  object["weight_bytes"] = opened ? Json(model.sizes->weight_bytes) : Json();
+  object["parameters"] = opened ? Json(model.sizes->parameters) : Json();
+  object["active_parameters"] = opened ? Json(model.sizes->active_parameters) : Json();
+  object["max_context"] = opened ? Json(model.sizes->max_context) : Json();
+  object["context_here"] = opened && model.sizes->context_here ? Json(*model.sizes->context_here) : Json();
+  object["usable"] = model.usable();
+  object["chat"] = model.usable() && model.chat_reason.empty();
+  object["reason"] = text_or_null(model.reason);
+  object["chat_reason"] = text_or_null(model.chat_reason);
+  return object;
+}
+
+}  // namespace lagoon

@@ -1,0 +1,53 @@
+#include "commands/model_options.h"
+
+#include "base/error.h"
+#include "commands/option_checks.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <system_error>
+
+namespace lagoon {
+
+void add_models_dir(CLI::App& parser, std::vector<std::string>& directories) {
+  parser.add_option("--models-dir", directories, "look for models in this folder too, as NAME or ORG/NAME; may be repeated")
+      ->allow_extra_args(false)
+      ->check(not_empty())
+      ->type_name("DIR");
+}
+
+void use_models_dirs(const std::vector<std::string>& directories, CheckpointPlaces& places) {
+  std::vector<std::filesystem::path> all;
+  for (const std::string& directory : directories) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(directory, error)) {
+      fail(ErrorKind::invalid, "--models-dir {}: there is no such folder; give the folder that model folders are in", printable(directory, 4096));
+    }
+    all.emplace_back(directory);
+  }
+  all.insert(all.end(), places.models_dirs.begin(), places.models_dirs.end());
+  places.models_dirs = std::move(all);
+}
+
+void refuse_speculation(CLI::App& parser) {
+  for (const std::string name : {"--mtp", "--num-mtp-layers", "--speculative", "--speculative-config", "--speculative-model",
+                                 "--num-speculative-tokens", "--draft-model", "--draft-tokens"}) {
+    const auto refuse = [name](const std::vector<std::string>&) {
+      fail(ErrorKind::unsupported,
+           "{}: Laguna publishes no head for multi-token prediction or speculative decoding, and its DFlash drafters are separate checkpoints that "
+           "Lagoon does not run; leave the option out",
+           name);
+    };
+    // In no help text: it is understood only to say why not.
+    parser.add_option_function<std::vector<std::string>>(name, refuse)->expected(0, 1)->allow_extra_args(false)->group("");
+  }
+}
+
+std::string override_note(const Checkpoint& checkpoint) {
+  if (checkpoint.overridden().empty()) return {};
+  return fmt::format("lagoon: config.json says {}; it is read as `{}`, as the alias `{}` of the config file says\n", checkpoint.overridden(),
+                     checkpoint.location().model_type.value_or(""), checkpoint.location().alias);
+}
+
+}  // namespace lagoon

@@ -1,0 +1,99 @@
+// models: what is on this machine, and whether it can be run here.
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "benchmark/table.h"
+#include "commands/command.h"
+#include "commands/config_file.h"
+#include "commands/model_listing.h"
+#include "commands/output.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace lagoon {
+namespace {
+
+struct Flags {
+  bool json = false;
+};
+
+/// "s21 = org/name@8e3f5cad, model_type laguna" of an alias; else the name.
+std::string name_of(const ModelLocation& location) {
+  const std::string name = printable(location.name, 4096);
+  if (location.alias.empty()) return name;
+  std::string text = printable(location.alias) + " = " + name;
+  if (!location.revision.empty() && location.name.find('@') == std::string::npos) text += "@" + printable(location.revision.substr(0, 8));
+  if (location.model_type) text += ", model_type " + *location.model_type;
+  return text;
+}
+
+/// "117.6B", "3.5M".
+std::string short_count(uint64_t number) {
+  const auto value = static_cast<double>(number);
+  if (number >= 1'000'000'000) return fmt::format("{:.1f}B", value / 1e9);
+  return number >= 1'000'000 ? fmt::format("{:.1f}M", value / 1e6) : format_count(number);
+}
+
+std::string context_of(const ModelSizes& sizes) {
+  const auto most = static_cast<uint64_t>(sizes.max_context);
+  const auto here = static_cast<uint64_t>(sizes.context_here.value_or(0));
+  return here == most ? format_count(here) : fmt::format("{} of {}", format_count(here), format_count(most));
+}
+
+void print_tables(const std::vector<ListedModel>& models, const Environment& environment) {
+  Table usable{.header = {"model", "format", "weights", "parameters", "context here", "found in"}};
+  std::string notes;
+  std::string unusable;
+  for (const ListedModel& model : models) {
+    const std::string name = name_of(model.location);
+    if (!model.usable()) {
+      unusable += fmt::format("  {}\n      {}\n", name, model.reason);
+      continue;
+    }
+    usable.rows.push_back({name, model.sizes->format, format_gib(model.sizes->weight_bytes), short_count(model.sizes->parameters),
+                           context_of(*model.sizes), model.location.found_in});
+    if (!model.overridden.empty()) {
+      notes += fmt::format("{}: config.json says {}; it is read as {}\n", name, model.overridden, model.location.model_type.value_or(""));
+    }
+    if (!model.chat_reason.empty()) notes += fmt::format("{}: {}\n", name, model.chat_reason);
+  }
+  if (!usable.rows.empty()) write_output(usable.format(TableForm::aligned));
+  if (usable.rows.empty()) write_output("There is no model here that Lagoon can run.\n");
+  if (!notes.empty()) write_output("\n" + notes);
+  if (!unusable.empty()) {
+    write_output("\nNot usable (Lagoon runs Laguna checkpoints, model_type `laguna`, in BF16, F16, F32 and MLX affine of 2 to 8 bits):\n" + unusable);
+  }
+  write_output(fmt::format("\nLooked in {}", printable(environment.places.hub_cache.string(), 4096)));
+  for (const std::filesystem::path& directory : environment.places.models_dirs) write_output(", " + printable(directory.string(), 4096));
+  write_output("\n");
+}
+
+int run(const Flags& flags, const Environment& environment) {
+  const std::vector<ListedModel> models = examine_all(environment);
+  if (!flags.json) {
+    print_tables(models, environment);
+    return 0;
+  }
+  Json list = Json::array();
+  for (const ListedModel& model : models) list.push_back(to_json(model));
+  Json object;
+  object["models"] = std::move(list);
+  object["config_file"] = printable(environment.config_file.string(), 4096);
+  write_output(object.dump(2) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+Command declare_models(CLI::App& program) {
+  CLI::App* parser = program.add_subcommand("models", "List the models on this machine and whether they can be run");
+  auto flags = std::make_shared<Flags>();
+  parser->add_flag("--json", flags->json, "a JSON object: {\"models\": [...]}");
+  parser->footer(config_file_help(config_file_path()));
+  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+}
+
+}  // namespace lagoon

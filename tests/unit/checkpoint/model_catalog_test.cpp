@@ -1,0 +1,361 @@
+// Which model a person means, and what the list says is here.
+#include "checkpoint/model_catalog.h"
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/hugging_face_cache.h"
+#include "support/checkpoint_builder.h"
+#include "support/error_matchers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+namespace lagoon {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::expect_error;
+using testing_support::TemporaryFolder;
+using testing_support::write_file;
+
+const std::string first = "1111e85e7e0aae7b0a504d156bd36a616ec9fea3";
+const std::string second = "2222e85e7e0aae7b0a504d156bd36a616ec9fea3";
+
+class ModelCatalog : public ::testing::Test {
+ protected:
+  ModelCatalog() {
+    places_.hub_cache = root_.path() / "hub";
+    places_.shipped_models = root_.path() / "shipped";
+    places_.models_dirs = {root_.path() / "models"};
+    fs::create_directories(places_.shipped_models / "nano");
+    fs::create_directories(places_.models_dirs[0]);
+  }
+  /// A repository with one snapshot, which main names.
+  fs::path download(const std::string& organisation, const std::string& name, const std::string& hash = first) const {
+    const fs::path repository = places_.hub_cache / ("models--" + organisation + "--" + name);
+    write_file(repository / "refs" / "main", hash);
+    write_file(repository / "snapshots" / hash / "config.json", "{}");
+    return repository;
+  }
+  fs::path local(const std::string& name, const std::string& file = "config.json") const {
+    write_file(places_.models_dirs[0] / name / file, "{}");
+    return places_.models_dirs[0] / name;
+  }
+  std::string name_found(const std::string& model) const { return find_model(model, places_).name; }
+  void expect_refused(const std::string& model, const std::vector<std::string>& parts, ErrorKind kind = ErrorKind::invalid) const {
+    SCOPED_TRACE(model);
+    expect_error([&] { (void)find_model(model, places_); }, kind, parts);
+  }
+  std::vector<std::string> names_listed() const {
+    std::vector<std::string> names;
+    for (const ModelLocation& location : list_models(places_)) names.push_back(location.name);
+    return names;
+  }
+
+  TemporaryFolder root_;
+  CheckpointPlaces places_;
+};
+
+TEST_F(ModelCatalog, ShortNamesAreFoundInAnyCase) {
+  download("poolside", "Laguna-XS-2.1");
+  download("mlx-community", "Laguna-S-2.1-oQ4e");
+  for (const char* text :
+       {"poolside/Laguna-XS-2.1", "Laguna-XS-2.1", "laguna-xs-2.1", "POOLSIDE/LAGUNA-XS-2.1", "laguna-xs", "poolside", "pool", "XS", "xs-2"})
+    EXPECT_EQ(name_found(text), "poolside/Laguna-XS-2.1") << text;
+  for (const char* text : {"oq4e", "S-2.1-oQ4e", "mlx-community/lag", "laguna-s"})
+    EXPECT_EQ(name_found(text), "mlx-community/Laguna-S-2.1-oQ4e") << text;
+}
+
+TEST_F(ModelCatalog, LocationSaysWhereAndWhichRevision) {
+  const fs::path repository = download("poolside", "Laguna-XS-2.1");
+  const ModelLocation cached = find_model("laguna-xs", places_);
+  EXPECT_EQ(cached.folder, repository / "snapshots" / first);
+  EXPECT_EQ(cached.found_in, "Hugging Face cache");
+  EXPECT_EQ(cached.revision, first);
+  const ModelLocation own = find_model("mine", (local("mine"), places_));
+  EXPECT_EQ(own.found_in, "models directory");
+  EXPECT_EQ(own.revision, "");
+  EXPECT_EQ(find_model("nano", places_).found_in, "shipped");
+  const ModelLocation by_path = find_model((repository / "snapshots" / first).string() + "/", places_);
+  EXPECT_EQ(by_path.found_in, "folder");
+  EXPECT_EQ(by_path.name, "poolside/Laguna-XS-2.1");
+  EXPECT_EQ(by_path.revision, first);
+  EXPECT_EQ(find_model(local("mine").string(), places_).name, "mine");
+}
+
+TEST_F(ModelCatalog, AWholeNameWinsOverItsBeginning) {
+  download("poolside", "Laguna-XS-2.1");
+  download("poolside", "Laguna-XS-2.1-FP8");
+  EXPECT_EQ(name_found("laguna-xs-2.1"), "poolside/Laguna-XS-2.1");
+  EXPECT_EQ(name_found("xs-2.1-f"), "poolside/Laguna-XS-2.1-FP8");
+  expect_refused("laguna-xs-2", {"fits 2 models", "`poolside/Laguna-XS-2.1`", "`poolside/Laguna-XS-2.1-FP8`"});
+  expect_refused("XS-2", {"fits 2 models"});
+}
+
+TEST_F(ModelCatalog, TheSameNameOfTwoOrganisationsIsAmbiguous) {
+  download("poolside", "Laguna-XS-2.1");
+  download("other", "laguna-xs-2.1");
+  expect_refused("Laguna-XS-2.1", {"fits 2 models", "`other/laguna-xs-2.1`", "`poolside/Laguna-XS-2.1`"});
+  EXPECT_EQ(name_found("other/laguna-xs-2.1"), "other/laguna-xs-2.1");
+  EXPECT_EQ(name_found("other"), "other/laguna-xs-2.1");
+}
+
+TEST_F(ModelCatalog, ManyCandidatesAreNotAllNamed) {
+  for (int at = 0; at < 20; ++at) download("org", "model-" + std::to_string(at));
+  expect_refused("mod", {"fits 20 models", ", ..."});
+}
+
+TEST_F(ModelCatalog, RevisionsGoWithShortNames) {
+  const fs::path repository = download("poolside", "Laguna-XS-2.1");
+  fs::create_directories(repository / "snapshots" / second);
+  EXPECT_EQ(find_model("laguna-xs@2222", places_).revision, second);
+  EXPECT_EQ(find_model("laguna-xs@main", places_).revision, first);
+  expect_refused("laguna-xs@3333", {"@3333", first});
+  expect_refused("laguna-xs@../..", {"`../..`", "revision"});
+  expect_refused("laguna-xs@", {"revision"});
+  local("mine");
+  expect_refused("mine@main", {"mine@main", "has no revisions"});
+}
+
+TEST_F(ModelCatalog, TyposNameTheNearest) {
+  download("poolside", "Laguna-XS-2.1");
+  download("mlx-community", "Laguna-S-2.1-oQ4e");
+  places_.aliases = {{.name = "everyday", .model = "poolside/Laguna-XS-2.1"}};
+  for (const char* text : {"poolside/Lagnua-XS-2.1", "Laguna-XS-2.2", "laguna_xs_2.1", "poolsde/laguna-xs-2.1", "someone/Laguna-XS-2.1", "lagna-xs"})
+    expect_refused(text, {"did you mean `poolside/Laguna-XS-2.1`?", "lagoon models"});
+  expect_refused("lagunas21oq4e", {"did you mean `mlx-community/Laguna-S-2.1-oQ4e`?"});
+  expect_refused("naon", {"did you mean `nano`?"});
+  expect_refused("evryday", {"did you mean `everyday`?"});
+  expect_refused("Laguna-XS-2.2@main", {"did you mean `poolside/Laguna-XS-2.1`?"});
+}
+
+TEST_F(ModelCatalog, NothingNearIsSuggestedForAnotherWord) {
+  download("poolside", "Laguna-XS-2.1");
+  for (const std::string text :
+       {"gpt-oss-120b", "org/", "/", "x", "@", "qwen/qwen3", std::string(5000, 'l').c_str(), std::string(300, 'n').c_str()}) {
+    const auto error = testing_support::error_of([&] { (void)find_model(text, places_); });
+    ASSERT_TRUE(error) << text;
+    EXPECT_THAT(error->what(), ::testing::Not(::testing::HasSubstr("did you mean"))) << text;
+  }
+  expect_refused("gpt-oss-120b", {places_.hub_cache.string(), places_.models_dirs[0].string(), "gpt-oss-120b"});
+}
+
+TEST_F(ModelCatalog, DistanceCountsSwapsAsOneChange) {
+  EXPECT_EQ(name_distance("laguna", "LAGUNA"), 0u);
+  EXPECT_EQ(name_distance("lagnua", "laguna"), 1u);
+  EXPECT_EQ(name_distance("lagun", "laguna"), 1u);
+  EXPECT_EQ(name_distance("lagunaa", "laguna"), 1u);
+  EXPECT_EQ(name_distance("lxguna", "laguna"), 1u);
+  EXPECT_EQ(name_distance("", "abc"), 3u);
+  EXPECT_EQ(name_distance("abc", ""), 3u);
+  EXPECT_EQ(name_distance("ca", "abc"), 3u);  // optimal string alignment, not the unrestricted distance
+  EXPECT_EQ(name_distance("kitten", "sitting"), 3u);
+}
+
+TEST_F(ModelCatalog, PathsAreNothingButPaths) {
+  download("poolside", "Laguna-XS-2.1");
+  expect_refused("./Laguna-XS-2.1", {"there is no folder"});
+  expect_refused("../poolside/Laguna-XS-2.1", {"there is no folder"});
+  expect_refused("/Laguna-XS-2.1", {"there is no folder /Laguna-XS-2.1"});
+  EXPECT_EQ(find_model(".", places_).folder, ".");
+}
+
+TEST_F(ModelCatalog, AliasesPinRevisionsAndModelTypes) {
+  const fs::path repository = download("poolside", "Laguna-XS-2.1");
+  fs::create_directories(repository / "snapshots" / second);
+  places_.aliases = {{.name = "s21", .model = "poolside/Laguna-XS-2.1", .revision = "2222", .model_type = "laguna"},
+                     {.name = "short", .model = "laguna-xs"},
+                     {.name = "gone", .model = "poolside/Laguna-M.1"},
+                     {.name = "tiny", .model = "nano"},
+                     {.name = "here", .model = local("mine").string()}};
+  const ModelLocation found = find_model("s21", places_);
+  EXPECT_EQ(found.name, "poolside/Laguna-XS-2.1");
+  EXPECT_EQ(found.alias, "s21");
+  EXPECT_EQ(found.revision, second);
+  EXPECT_EQ(found.model_type, "laguna");
+  EXPECT_EQ(find_model("S21", places_).alias, "s21");
+  EXPECT_EQ(find_model("short@2222", places_).revision, second);
+  EXPECT_EQ(find_model("tiny", places_).name, "nano");
+  EXPECT_EQ(find_model("here", places_).name, "mine");
+  EXPECT_EQ(find_model("poolside/Laguna-XS-2.1", places_).model_type, std::nullopt);
+  expect_refused("s21@1111", {"the alias `s21` stands for revision 2222"});
+  expect_refused("gone", {"alias `gone`", "poolside/Laguna-M.1"});
+}
+
+TEST_F(ModelCatalog, AnAliasOfAnAliasIsNotFollowed) {
+  places_.aliases = {{.name = "one", .model = "two"}, {.name = "two", .model = "one"}};
+  expect_refused("one", {"alias `one`", "two"});
+}
+
+TEST_F(ModelCatalog, FolderWinsOverEveryName) {
+  places_.aliases = {{.name = "tests", .model = "nano"}};
+  const fs::path here = fs::current_path();
+  const fs::path folder = root_.path() / "work";
+  fs::create_directories(folder / "tests");
+  fs::current_path(folder);
+  const ModelLocation found = find_model("tests", places_);
+  fs::current_path(here);
+  EXPECT_EQ(found.found_in, "folder");
+  EXPECT_EQ(found.alias, "");
+}
+
+TEST_F(ModelCatalog, ListHoldsEveryPlace) {
+  download("poolside", "Laguna-XS-2.1");
+  local("mine");
+  local("org/theirs", "model.safetensors");
+  local("packed", "model.gguf");
+  local("nothing", "README.md");
+  local(".hidden");
+  EXPECT_THAT(names_listed(), ::testing::ElementsAre("nano", "poolside/Laguna-XS-2.1", "mine", "org/theirs", "packed"));
+  EXPECT_EQ(name_found("org/theirs"), "org/theirs");
+  EXPECT_EQ(name_found("their"), "org/theirs");
+}
+
+TEST_F(ModelCatalog, LinkedSnapshotsAndFoldersCount) {
+  const fs::path repository = download("poolside", "Laguna-XS-2.1");
+  fs::rename(repository, root_.path() / "elsewhere");
+  fs::create_directory_symlink(root_.path() / "elsewhere", repository);
+  fs::create_directories(root_.path() / "far" / "deep");
+  write_file(root_.path() / "far" / "deep" / "config.json", "{}");
+  fs::create_directory_symlink(root_.path() / "far" / "deep", places_.models_dirs[0] / "linked");
+  fs::create_directory_symlink(places_.models_dirs[0], places_.models_dirs[0] / "loop");
+  fs::create_directory_symlink(root_.path() / "gone", places_.models_dirs[0] / "broken");
+  EXPECT_EQ(find_model("laguna-xs", places_).revision, first);
+  EXPECT_EQ(name_found("linked"), "linked");
+  EXPECT_THAT(names_listed(), ::testing::Contains("linked"));
+}
+
+TEST_F(ModelCatalog, EachSnapshotIsListedWhereNoneIsTheMainOne) {
+  const fs::path repository = download("poolside", "Laguna-XS-2.1");
+  fs::create_directories(repository / "snapshots" / second);
+  fs::remove(repository / "refs" / "main");
+  EXPECT_THAT(names_listed(), ::testing::ElementsAre("nano", "poolside/Laguna-XS-2.1@" + first, "poolside/Laguna-XS-2.1@" + second));
+  for (const std::string& name : names_listed()) EXPECT_NO_THROW((void)find_model(name, places_)) << name;
+}
+
+TEST_F(ModelCatalog, BrokenCacheEntriesAreListedWithTheirProblem) {
+  write_file(download("a", "no-snapshot") / "refs" / "main", second);
+  write_file(places_.hub_cache / "models--b--begun" / "blobs" / "abc.incomplete", "x");
+  write_file(places_.hub_cache / "models--c--file", "not a folder");
+  fs::create_directories(places_.hub_cache / "datasets--d--data");
+  const auto list = list_models(places_);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_THAT(list[1].problem, ::testing::HasSubstr(second));
+  EXPECT_THAT(list[2].problem, ::testing::HasSubstr(".incomplete"));
+  EXPECT_EQ(list[2].name, "b/begun");
+}
+
+TEST_F(ModelCatalog, AliasesAreListedAlsoWhenTheirModelIsNotHere) {
+  places_.aliases = {{.name = "tiny", .model = "nano", .model_type = "laguna"}, {.name = "gone", .model = "org/none", .revision = "v1"}};
+  const auto list = list_models(places_);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[1].alias, "tiny");
+  EXPECT_EQ(list[1].name, "nano");
+  EXPECT_EQ(list[1].problem, "");
+  EXPECT_EQ(list[1].model_type, "laguna");
+  EXPECT_EQ(list[2].alias, "gone");
+  EXPECT_EQ(list[2].name, "org/none");
+  EXPECT_EQ(list[2].revision, "v1");
+  EXPECT_THAT(list[2].problem, ::testing::HasSubstr("org/none"));
+}
+
+TEST_F(ModelCatalog, AModelBehindAnotherOfItsNameIsListedByItsPath) {
+  download("org", "model");
+  const fs::path hidden = local("org/model");
+  EXPECT_EQ(find_model("org/model", places_).found_in, "Hugging Face cache");
+  EXPECT_THAT(names_listed(), ::testing::ElementsAre("nano", "org/model", hidden.string()));
+  EXPECT_EQ(find_model(hidden.string(), places_).found_in, "folder");
+}
+
+TEST_F(ModelCatalog, PlacesThatAreNotThereAreNoFailure) {
+  fs::remove_all(places_.hub_cache);
+  places_.models_dirs.push_back(root_.path() / "unmounted");
+  const auto list = list_models(places_);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_THAT(list[1].problem, ::testing::HasSubstr("no such models directory"));
+  EXPECT_EQ(list_models({}).size(), 0u);
+  expect_error([] { (void)find_model("anything", {}); }, ErrorKind::invalid, {"anything"});
+}
+
+TEST_F(ModelCatalog, FoldersThatCannotBeListedAreNamed) {
+  const fs::path closed = local("closed");
+  fs::permissions(closed, fs::perms::none);
+  if (::access(closed.c_str(), R_OK) == 0) GTEST_SKIP() << "this user may read everything";
+  local("open");
+  const auto list = list_models(places_);
+  fs::permissions(closed, fs::perms::all);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[1].name, "open");
+  EXPECT_THAT(list[2].problem, ::testing::HasSubstr("cannot be listed"));
+}
+
+TEST_F(ModelCatalog, ACacheGivenAsModelsDirectoryIsReadAsOne) {
+  download("poolside", "Laguna-XS-2.1");
+  places_.models_dirs = {places_.hub_cache};
+  places_.hub_cache = root_.path() / "empty";
+  EXPECT_EQ(find_model("laguna-xs", places_).revision, first);
+  EXPECT_EQ(names_listed().size(), 2u);
+}
+
+TEST_F(ModelCatalog, RepositoriesWithoutOrganisationAreFound) {
+  write_file(places_.hub_cache / "models--gpt2" / "refs" / "main", first);
+  write_file(places_.hub_cache / "models--gpt2" / "snapshots" / first / "config.json", "{}");
+  EXPECT_EQ(find_model("gpt2", places_).revision, first);
+}
+
+TEST_F(ModelCatalog, ThousandsOfModelsAreFound) {
+  for (int at = 0; at < 3000; ++at)
+    fs::create_directories(places_.hub_cache / ("models--org--model-" + std::to_string(at) + "x") / "snapshots" / first);
+  EXPECT_EQ(name_found("model-2999x"), "org/model-2999x");
+  EXPECT_EQ(name_found("2999"), "org/model-2999x");
+  expect_refused("modle-2999x", {"did you mean `org/model-2999x`?"});
+  EXPECT_EQ(names_listed().size(), 3001u);
+}
+
+TEST_F(ModelCatalog, OddNamesAreShownSafely) {
+  local("bad\x1b[31m\xff name");
+  EXPECT_EQ(list_models(places_).size(), 2u);
+  expect_refused("\x1b[31m\xff", {"\\x1b"});
+  EXPECT_EQ(find_model("bad\x1b[31m\xff name", places_).found_in, "models directory");
+}
+
+TEST_F(ModelCatalog, ModelTypeOfTheAliasCountsInsteadOfTheFiles) {
+  testing_support::CheckpointBuilder builder;
+  builder.config["model_type"] = "odd";
+  builder.config["architectures"] = Json::array({"OddForCausalLM"});
+  builder.write(places_.models_dirs[0] / "odd");
+  expect_error([&] { (void)Checkpoint::open("odd", places_, SystemFiles()); }, ErrorKind::unsupported, {"`odd`", "`laguna`"});
+  places_.aliases = {{.name = "fixed", .model = "odd", .model_type = "laguna"}};
+  const Checkpoint checkpoint = Checkpoint::open("fixed", places_, SystemFiles());
+  EXPECT_EQ(checkpoint.overridden(), "model_type `odd`");
+  EXPECT_EQ(checkpoint.location().alias, "fixed");
+  EXPECT_EQ(checkpoint.folder(), places_.models_dirs[0] / "odd");
+}
+
+TEST_F(ModelCatalog, ModelTypeIsOverriddenInsideAnEnvelope) {
+  testing_support::CheckpointBuilder builder;
+  Json inner = builder.config;
+  inner["model_type"] = 7;
+  inner.erase("architectures");
+  builder.config = {{"architectures", {"SomethingForVision"}}, {"model_type", "vision"}, {"text_config", inner}};
+  builder.write(places_.models_dirs[0] / "odd");
+  places_.aliases = {{.name = "fixed", .model = "odd", .model_type = "laguna"}};
+  EXPECT_EQ(Checkpoint::open("fixed", places_, SystemFiles()).overridden(), "model_type `7`");
+}
+
+TEST_F(ModelCatalog, AnOverrideThatChangesNothingSaysNothing) {
+  testing_support::CheckpointBuilder().write(places_.models_dirs[0] / "plain");
+  places_.aliases = {{.name = "same", .model = "plain", .model_type = "laguna"}};
+  EXPECT_EQ(Checkpoint::open("same", places_, SystemFiles()).overridden(), "");
+}
+
+TEST_F(ModelCatalog, AnOverrideDoesNotMakeAnotherModelALaguna) {
+  write_file(places_.models_dirs[0] / "list" / "config.json", "[1]");
+  write_file(places_.models_dirs[0] / "list" / "model.safetensors", "x");
+  places_.aliases = {{.name = "forced", .model = "list", .model_type = "laguna"}};
+  expect_error([&] { (void)Checkpoint::open("forced", places_, SystemFiles()); }, ErrorKind::corrupt, {"config.json"});
+}
+
+}  // namespace
+}  // namespace lagoon
