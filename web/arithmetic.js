@@ -42,21 +42,25 @@ function shortContext(tokens) {
   return tokens >= 1024 ? `${general(tokens / 1024)}k` : String(tokens);
 }
 
+/// Parts of a ledger, in their order.
+const partNames = { weights: "Weights", kv: "KV cache", working: "Working memory", reserve: "Reserve, kept free" };
+const partOf = (name) => (/^weights/i.test(name) ? "weights" : /^KV/.test(name) ? "kv" : "working");
+
 /// The ledger at a context and a number of sequences, as `lagoon plan` adds it up: { lines: [{ name, bytes }], total }.
 /// Exact from `prefill_chunk` tokens up.
 function planAt(memory, context, sequences) {
   const { kv_full: full, span } = memory;
   const lines = [
     ...memory.fixed.map(({ name, bytes }) => ({ name, bytes })),
-    ...memory.per_sequence.map(({ name, bytes }) => ({ name, bytes: bytes * sequences })),
     { name: full.name, bytes: full.page_bytes * Math.ceil(context / full.page_tokens) * sequences },
+    ...memory.per_sequence.map(({ name, bytes }) => ({ name, bytes: bytes * sequences })),
     { name: span.name, bytes: span.base_bytes + span.bytes * Math.max(span.least, Math.ceil(context / span.span_tokens)) },
   ];
+  const order = Object.keys(partNames);
+  lines.sort((a, b) => order.indexOf(partOf(a.name)) - order.indexOf(partOf(b.name)));
   return { lines, total: lines.reduce((sum, line) => sum + line.bytes, 0) };
 }
 
-const partNames = { weights: "Weights", kv: "KV cache", working: "Working memory", reserve: "Reserve, kept free" };
-const partOf = (name) => (/^weights/i.test(name) ? "weights" : /^KV/.test(name) ? "kv" : "working");
 const sumOf = (plan, part) => plan.lines.reduce((sum, line) => sum + (partOf(line.name) === part ? line.bytes : 0), 0);
 const fitsIn = (memory, total, machine) => total + memory.reserve_bytes <= machine;
 

@@ -106,8 +106,9 @@ class SyntheticCheckpoint::File final : public ReadableFile {
 SyntheticCheckpoint::SyntheticCheckpoint(const SyntheticSpec& spec)
     : SyntheticCheckpoint(config_of(*find_shape(checked(spec).model), checked(spec).layers), synthetic_formats(checked(spec)), spec.seed) {}
 
-SyntheticCheckpoint::SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed) : config_(std::move(config)), formats_(std::move(formats)) {
-  const SyntheticLayout layout = layout_synthetic(read_model_config(config_, "config.json"), formats_, seed);
+SyntheticCheckpoint::SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed, const std::string& what)
+    : config_(std::move(config)), formats_(std::move(formats)) {
+  const SyntheticLayout layout = layout_synthetic(read_model_config(config_, what), formats_, seed);
   parameters_ = layout.parameters;
   add_quantization(layout, formats_, config_);
   const std::vector<size_t> ends = shard_ends(layout.tensors);
@@ -167,7 +168,7 @@ Checkpoint open(const SyntheticCheckpoint& synthetic, const std::filesystem::pat
 Checkpoint open_synthetic(const SyntheticSpec& spec) { return open(SyntheticCheckpoint(spec), to_string(spec)); }
 
 Checkpoint open_described(const std::filesystem::path& folder, const Json& config, const FormatMap& formats) {
-  return open(SyntheticCheckpoint(config, formats, 0), folder);
+  return open(SyntheticCheckpoint(config, formats, 0, printable(folder.string(), 4096)), folder);
 }
 
 }  // namespace lagoon

@@ -54,8 +54,8 @@ class SyntheticCheckpoint {
   explicit SyntheticCheckpoint(const SyntheticSpec& spec);
 
   /// The same for any shape: what a checkpoint with this config.json and these formats would hold.
-  /// @throws Error as read_model_config
-  SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed);
+  /// @param what  the file, which begins the sentence of an error. @throws Error as read_model_config
+  SyntheticCheckpoint(Json config, FormatMap formats, uint64_t seed, const std::string& what = "config.json");
 
   /// config.json, with the quantization block as MLX writes it.
   const Json& config() const { return config_; }

@@ -173,9 +173,11 @@ TableForm table_form(const std::string& format) {
   return format == "markdown" ? TableForm::markdown : format == "csv" ? TableForm::csv : TableForm::aligned;
 }
 
-void print_report(const BenchFlags& flags, const SpeedReport& report) {
+void print_report(const BenchFlags& flags, const SpeedReport& report, const LoadedModel& loaded) {
   if (flags.format == "json") {
-    write_output(report_to_json(report, flags.profile).dump(2) + "\n");
+    Json object = report_to_json(report, flags.profile);
+    object["memory"] = memory_report_json(loaded);
+    write_output(object.dump(2) + "\n");
     return;
   }
   write_output(format_report(report, table_form(flags.format), flags.profile));
@@ -201,6 +203,9 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
 
   WorkerPool pool(options.threads);
   const std::unique_ptr<ReadBandwidth> bandwidth = make_bandwidth(loaded.memory_left, *loaded.budget);
+  for (PlanLine& line : loaded.plan.lines) {
+    if (line.name == ReadBandwidth::line_name) line.bytes = bandwidth->bytes();
+  }
   SpeedReport report = {.version = version(),
                         .commit = commit(),
                         .command = environment.command_line,
@@ -215,7 +220,7 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
   std::vector<double> bandwidths;
   for (const SpeedResult& result : report.results) bandwidths.push_back(result.read_bandwidth.median);
   report.limits.read_bandwidth = bandwidths.empty() ? bandwidth->measure(pool) : spread_of(std::move(bandwidths)).median;
-  print_report(flags, report);
+  print_report(flags, report, loaded);
   if (flags.runner.memory_report) write_error(memory_report(loaded));
   if (!flags.plot.empty() && !report.results.empty()) write_plot(flags.plot, report);
   if (whole) return 0;

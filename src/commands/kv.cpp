@@ -6,6 +6,7 @@
 #include "commands/model_choice.h"
 #include "commands/option_checks.h"
 #include "planning/facts.h"
+#include "planning/facts_sheet.h"
 #include "planning/facts_text.h"
 #include "planning/kv_cost.h"
 
@@ -36,20 +37,12 @@ std::vector<Row> rows_of(const ModelConfig& config, const std::vector<uint64_t>&
   return rows;
 }
 
-/// "49,728", or "12,441.50".
-std::string per_token(const KvCost& cost) {
-  const uint64_t bytes = cost.bytes - cost.scale_bytes;
-  if (bytes % cost.context == 0) return format_count(bytes / cost.context);
-  return format_count(bytes / cost.context) +
-         fmt::format("{:.2f}", std::min(0.99, static_cast<double>(bytes % cost.context) / static_cast<double>(cost.context))).substr(1);
-}
-
 std::string table_of(const std::vector<Row>& rows, TableForm form) {
   Table table{{"context", "tokens", "storage", "bytes", "GiB", "bytes/token", "global bytes/token"}, {}};
   for (const Row& row : rows) {
     const std::string gib = format_gib(row.cost.bytes);
     table.rows.push_back({short_context(row.cost.context), format_count(row.cost.context), std::string(name_of(row.storage)),
-                          format_count(row.cost.bytes), gib.substr(0, gib.find(' ')), per_token(row.cost),
+                          format_count(row.cost.bytes), gib.substr(0, gib.find(' ')), exact_text(plain_number(row.cost.bytes_per_token())),
                           format_count(row.cost.global_token_bytes)});
   }
   return table.format(form);
@@ -61,7 +54,7 @@ Json document_of(const ChosenModel& model, const std::vector<Row>& rows) {
     list.push_back({{"context", row.cost.context},
                     {"storage", std::string(name_of(row.storage))},
                     {"bytes", row.cost.bytes},
-                    {"bytes_per_token", row.cost.bytes_per_token()},
+                    {"bytes_per_token", plain_number(row.cost.bytes_per_token())},
                     {"global_bytes_per_token", row.cost.global_token_bytes},
                     {"scale_bytes", row.cost.scale_bytes}});
   }
@@ -84,7 +77,7 @@ int run(const Flags& flags, const Environment& environment) {
   std::string text =
       markdown ? "# KV cache of " + escape_markdown(model.name) + "\n\n" : "KV cache of one sequence of " + printable(model.name, 4096) + "\n\n";
   text += table_of(rows, markdown ? TableForm::markdown : TableForm::aligned) + "\n";
-  for (const KvStorage storage : kv_storages) text += (markdown ? "- " : "") + describe(storage) + "\n";
+  for (const KvStorage storage : kv_storages) text += (markdown ? "- " : "") + describe(storage, config.head_dim) + "\n";
   const auto made_for = static_cast<uint64_t>(config.max_context);
   if (std::any_of(contexts.begin(), contexts.end(), [&](uint64_t context) { return context > made_for; })) {
     text += (markdown ? "- " : "") + std::string("The checkpoint is made for ") + format_count(made_for) + " tokens.\n";

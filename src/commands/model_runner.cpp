@@ -106,15 +106,15 @@ std::optional<MemoryBound> check_memory(const std::string& name, const MemoryPla
   const std::vector<MemoryBound> bounds = memory_bounds(read_available_memory(), wishes);
   const uint64_t need = plan.total_bytes();
   if (bounds.empty()) {
-    write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {} ({})\n", name, format_gib(need), parts_of(plan)));
+    write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {} for {} ({})\n", name, format_gib(need),
+                            describe_sequences(request), parts_of(plan)));
     return std::nullopt;
   }
   const MemoryBound& bound = bounds.front();
   if (need > bound.room()) {
     const std::string reserve = bound.reserve > 0 ? fmt::format(" less {} of reserve", format_gib(bound.reserve)) : "";
-    fail(ErrorKind::over_budget, "{} needs {} for {} x {} tokens ({}), {} are available ({}{}): {}", name, format_gib(need),
-         format_count(static_cast<uint64_t>(request.sequences)), format_count(static_cast<uint64_t>(request.model.context)), parts_of(plan),
-         format_gib(bound.room()), bound.name, reserve, way_out(planner, request, bound));
+    fail(ErrorKind::over_budget, "{} needs {} for {} ({}), {} are available ({}{}): {}", name, format_gib(need), describe_sequences(request),
+         parts_of(plan), format_gib(bound.room()), bound.name, reserve, way_out(planner, request, bound));
   }
   return bound;
 }

@@ -25,7 +25,7 @@ std::string row(const std::string& name, uint64_t bytes) {
 }
 
 std::string ledger(const PlanAnswer& answer, bool explain) {
-  std::string text = fmt::format("  {:<28}{:>22}\n", "", "bytes");
+  std::string text = fmt::format("  {:<24}{:>20}\n", "", "bytes");
   for (const PlanLine& line : answer.plan.lines) {
     text += row(line.name, line.bytes);
     if (explain) text += fmt::format("      = {}\n", line.formula);
@@ -59,7 +59,7 @@ std::string verdict(const PlanAnswer& answer) {
 std::string next_questions(const PlanAnswer& answer) {
   if (!answer.largest_context) return "";
   const auto number = [](int64_t value) { return value > 0 ? count(value) : std::string("none"); };
-  return fmt::format("Largest context that fits, {} at once: {}\nMost sequences that fit, {} tokens each: {}\n", count(answer.request.sequences),
+  return fmt::format("Largest context that fits with {} at once: {}\nMost sequences of {} tokens that fit: {}\n", count(answer.request.sequences),
                      number(*answer.largest_context), count(answer.request.model.context), number(*answer.largest_sequences));
 }
 

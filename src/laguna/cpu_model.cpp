@@ -59,7 +59,9 @@ const CpuModel::Sequence& CpuModel::at(SequenceId sequence) const {
 
 SequenceId CpuModel::add(int64_t positions, const std::function<std::unique_ptr<KvCache>()>& make) {
   Sequence sequence = {.positions = positions};
-  for (const MemoryLine& line : sequence_lines(config_, options_, positions)) sequence.claims.push_back(budget_.claim(line.name, line.bytes));
+  for (const MemoryLine& line : sequence_lines(config_, options_, positions)) {
+    if (line.bytes > 0) sequence.claims.push_back(budget_.claim(line.name, line.bytes));
+  }
   sequence.cache = make();
   const auto id = static_cast<SequenceId>(next_sequence_++);
   sequences_.emplace(id, std::move(sequence));

@@ -88,21 +88,21 @@ std::string comparison_table(const std::vector<ComparedModel>& models) {
   constexpr size_t line_width = 100;
   constexpr size_t label_width = 30;
   constexpr size_t least_width = 16;
-  const size_t room = (line_width - label_width) / models.size();
+  const size_t room = (line_width - 2 - label_width) / models.size();
   std::vector<size_t> widths{label_width};
   std::vector<std::string> header{""};
   for (const ComparedModel& model : models) {
     widths.push_back(std::max(room, least_width + 2) - 2);
     header.push_back(printable(model.name));
   }
-  std::string text = wrapped_cells(header, widths);
+  std::string text = wrapped_cells("  ", header, widths);
   std::string group;
   for (const ComparedRow& row : compared_rows(models)) {
     if (row.group != group) text += "\n" + row.group + "\n";
     group = row.group;
-    std::vector<std::string> cells{(row.differs ? "* " : "  ") + row.label};
+    std::vector<std::string> cells{row.label};
     for (const ComparedModel& model : models) cells.push_back(cell_of(model, row));
-    text += wrapped_cells(cells, widths);
+    text += wrapped_cells(row.differs ? "* " : "  ", cells, widths);
   }
   return text + "\n* differs.  - has no value here: `lagoon facts MODEL` says why, and where every value comes from.\n";
 }

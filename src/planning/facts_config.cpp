@@ -47,18 +47,23 @@ void add_feed_forward(FactSheet& sheet, const ModelConfig& config, const ConfigP
   sheet.set("ffn.ratio", ratio(config.dense_width, config.hidden), quotient("ffn.dim / shape.d_model", config.dense_width, config.hidden));
 }
 
-/// The key that says which layers are dense, and how.
+/// Whether mlp_only_layers lists exactly the dense layers. Where mlp_layer_types decides, nobody has checked what it holds.
+bool lists_dense_layers(const Json& only, const ModelConfig& config) {
+  if (!only.is_array()) return false;
+  std::vector<bool> listed(config.layers.size(), false);
+  for (const Json& layer : only) {
+    if (!layer.is_number_integer() || layer < 0 || layer >= config.layer_count()) return false;
+    listed[layer.get<size_t>()] = true;
+  }
+  return std::equal(config.layers.begin(), config.layers.end(), listed.begin(),
+                    [](const LayerConfig& layer, bool is_listed) { return layer.dense == is_listed; });
+}
+
+/// The key that says which layers are dense. Where both lists stand there and agree, mlp_only_layers is the shorter one to look at.
 FactSource dense_source(const ModelConfig& config, const ConfigPlaces& places) {
   const auto only = places.find("mlp_only_layers");
-  if (only && only->value->is_array()) {
-    // Where both lists stand there and agree, this one is the shorter thing to look at.
-    std::vector<bool> listed(config.layers.size(), false);
-    for (const Json& layer : *only->value) listed[layer.get<size_t>()] = true;
-    const bool same = std::equal(config.layers.begin(), config.layers.end(), listed.begin(),
-                                 [](const LayerConfig& layer, bool is_listed) { return layer.dense == is_listed; });
-    if (same || !places.find("mlp_layer_types")) return places.source("mlp_only_layers");
-  }
-  return places.source(places.find("mlp_layer_types") ? "mlp_layer_types" : "mlp_only_layers");
+  const bool listed = only && lists_dense_layers(*only->value, config);
+  return places.source(places.find("mlp_layer_types") && !listed ? "mlp_layer_types" : "mlp_only_layers");
 }
 
 void add_dense_layers(FactSheet& sheet, const ModelConfig& config, const ConfigPlaces& places) {

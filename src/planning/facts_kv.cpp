@@ -1,6 +1,7 @@
 // facts_kv.cpp: the retained cache of one sequence.
 #include "base/byte_size.h"
 #include "planning/facts_sheet.h"
+#include "planning/facts_text.h"
 
 #include <fmt/format.h>
 
@@ -35,18 +36,20 @@ std::string context_formula(const ModelConfig& config, const KvCost& cost) {
   return formula;
 }
 
+std::string share_formula(const KvCost& cost) {
+  if (cost.scale_bytes == 0) return fmt::format("{} / {}", format_count(cost.bytes), format_count(cost.context));
+  return fmt::format("({} - {} of scales) / {}", format_count(cost.bytes), format_count(cost.scale_bytes), format_count(cost.context));
+}
+
 }  // namespace
 
 void add_kv_facts(FactSheet& sheet, const ModelConfig& config, const KvRequest& request) {
   const KvCost cost = kv_cost(config, request);
   const std::string note = request_note(config, cost, request.storage);
   const double token_bytes = cost.bytes_per_token();
-  const std::string scales = cost.scale_bytes > 0 ? fmt::format(" - {} of scales", format_count(cost.scale_bytes)) : "";
-  sheet.set("kv.bytes_per_token", plain_number(token_bytes),
-            {"calc", "kv.bytes_at_context / context", fmt::format("({}{}) / {}", format_count(cost.bytes), scales, format_count(cost.context))},
-            note);
+  sheet.set("kv.bytes_per_token", plain_number(token_bytes), {"calc", "kv.bytes_at_context / context", share_formula(cost)}, note);
   sheet.set("kv.global_bytes_per_token", cost.global_token_bytes, {"calc", "attn.global_layers", global_formula(config, cost, request.storage)},
-            describe(request.storage));
+            describe(request.storage, config.head_dim));
   sheet.set("kv.bytes_at_context", cost.bytes, {"calc", "global layers x context + sliding layers x window", context_formula(config, cost)}, note);
 
   const Json& active = sheet.at("params.active").value;
@@ -54,7 +57,7 @@ void add_kv_facts(FactSheet& sheet, const ModelConfig& config, const KvRequest& 
     const FactSource source{"calc", of + " / params.active", ""};
     if (active.is_null()) return sheet.set(key, nullptr, source, "no active figure is stated");
     const double billions = active.get<double>() / 1e9;
-    sheet.set(key, plain_number(bytes / billions), {source.kind, source.place, fmt::format("{} / {:.6g}", plain_number(bytes).dump(), billions)},
+    sheet.set(key, plain_number(bytes / billions), {source.kind, source.place, fmt::format("{} / {:.6g}", exact_text(plain_number(bytes)), billions)},
               note);
   };
   add_share("kv.bytes_per_token_per_billion_active", "kv.bytes_per_token", token_bytes);

@@ -13,7 +13,7 @@ struct LayoutText {
   std::string note;  // how often the pattern repeats
 };
 
-/// A pattern is what repeats at least twice, whole but for its last time, or one run of each kind.
+/// A pattern is what repeats, whole but for its last time; it has a run of each kind, or repeats at least twice.
 LayoutText layout_of(std::span<const LayerConfig> layers);
 
 }  // namespace lagoon

@@ -50,14 +50,6 @@ std::string number_text(const Json& value) {
   return fmt::format("{:.6g}", value.get<double>());
 }
 
-/// Whole, or with two decimals.
-std::string bytes_text(const Json& value) {
-  const double bytes = value.get<double>();
-  if (value.is_number_integer()) return format_count(value.get<uint64_t>());
-  const auto whole = static_cast<uint64_t>(std::floor(bytes));
-  return format_count(whole) + fmt::format("{:.2f}", std::min(bytes - std::floor(bytes), 0.99)).substr(1);
-}
-
 std::string parameters_text(const Fact& fact) {
   const std::string number = number_text(fact.value);
   const std::string brief = short_count(fact.value.get<double>());
@@ -74,13 +66,19 @@ std::string indented(std::string_view text, size_t indent) {
 
 }  // namespace
 
+std::string exact_text(const Json& number) {
+  if (number.is_number_integer()) return format_count(number.get<uint64_t>());
+  const auto hundredths = static_cast<uint64_t>(std::llround(number.get<double>() * 100.0));
+  return fmt::format("{}.{:02}", format_count(hundredths / 100), hundredths % 100);
+}
+
 std::string shown_value(const Fact& fact) {
   if (fact.value.is_null()) return fact.source.kind == "not disclosed" ? "Not disclosed" : "-";
   if (fact.value.is_boolean()) return fact.value.get<bool>() ? "yes" : "no";
   if (!fact.value.is_number()) return fact.value.get<std::string>();
   if (fact.unit == "parameters") return parameters_text(fact);
-  if (fact.unit == "bytes") return bytes_text(fact.value) + " bytes (" + format_gib(static_cast<uint64_t>(fact.value.get<double>())) + ")";
-  if (fact.unit == "bytes per token") return bytes_text(fact.value) + " bytes";
+  if (fact.unit == "bytes") return exact_text(fact.value) + " bytes (" + format_gib(static_cast<uint64_t>(fact.value.get<double>())) + ")";
+  if (fact.unit == "bytes per token") return exact_text(fact.value) + " bytes";
   return number_text(fact.value) + (fact.unit.empty() ? "" : " " + fact.unit);
 }
 
@@ -91,7 +89,7 @@ std::string shown_source(const Fact& fact) {
   return source.place.empty() ? source.kind == "not disclosed" ? "" : source.kind : source.kind + ": " + source.place;
 }
 
-std::string wrapped_cells(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
+std::string wrapped_cells(std::string_view mark, const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
   std::vector<std::vector<std::string>> columns;
   size_t height = 0;
   for (size_t at = 0; at < cells.size(); ++at) {
@@ -100,7 +98,7 @@ std::string wrapped_cells(const std::vector<std::string>& cells, const std::vect
   }
   std::string text;
   for (size_t row = 0; row < height; ++row) {
-    std::string line;
+    std::string line = row == 0 ? std::string(mark) : std::string(mark.size(), ' ');
     for (size_t at = 0; at < columns.size(); ++at) {
       const std::string cell = row < columns[at].size() ? columns[at][row] : "";
       line += (at > 0 ? "  " : "") + cell + std::string(widths[at] - std::min(width_of(cell), widths[at]), ' ');
@@ -112,13 +110,13 @@ std::string wrapped_cells(const std::vector<std::string>& cells, const std::vect
 }
 
 std::string facts_table(std::span<const Fact> facts, bool definitions) {
-  const std::vector<size_t> widths{28, 32, 36};
+  const std::vector<size_t> widths{29, 31, 34};
   std::string text;
   std::string group;
   for (const Fact& fact : facts) {
     if (fact.group != group) text += (text.empty() ? "" : "\n") + fact.group + "\n";
     group = fact.group;
-    text += wrapped_cells({"  " + fact.label, shown_value(fact), shown_source(fact)}, widths);
+    text += wrapped_cells("  ", {fact.label, shown_value(fact), shown_source(fact)}, widths);
     if (!fact.note.empty()) text += indented("note: " + fact.note, note_indent);
     if (definitions && !fact.definition.empty()) text += indented("counts: " + fact.definition, note_indent);
   }

@@ -21,8 +21,11 @@ std::string facts_table(std::span<const Fact> facts, bool definitions);
 
 std::string facts_markdown(std::span<const Fact> facts, bool definitions);
 
-/// Cells side by side, wrapped to their widths, two blanks between; each line ends with a newline.
-std::string wrapped_cells(const std::vector<std::string>& cells, const std::vector<size_t>& widths);
+/// "49,728", "12,441.50". @param number  not negative, below 2^53
+std::string exact_text(const Json& number);
+
+/// Cells side by side, wrapped to their widths, two blanks between, behind a mark on the first line; each line ends with a newline.
+std::string wrapped_cells(std::string_view mark, const std::vector<std::string>& cells, const std::vector<size_t>& widths);
 
 /// Text that a Markdown table shows as it is, whatever it holds: on one line, nothing in it is markup.
 std::string escape_markdown(std::string_view text);

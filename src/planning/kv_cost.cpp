@@ -15,12 +15,15 @@ constexpr uint64_t group_overhead = 4;   // bytes: a 16-bit scale and a 16-bit b
 constexpr uint64_t fp8_scale_bytes = 4;  // of a layer: one bf16 for keys, one for values
 constexpr std::string_view advice = "write a number of tokens from 1 to 2^40, such as 131072, 128k (k is 1024) or 1M (1024 k)";
 
+uint64_t group_of(uint64_t head_dim) { return head_dim % 64 == 0 ? 64 : 32; }
+
+uint64_t code_bits(KvStorage storage) { return storage == KvStorage::q8 ? 8 : 4; }
+
 uint64_t vector_bytes(uint64_t head_dim, KvStorage storage) {
   if (storage == KvStorage::bf16) return head_dim * 2;
   if (storage == KvStorage::fp8) return head_dim;
-  const uint64_t group = head_dim % 64 == 0 ? 64 : 32;
-  const uint64_t bits = storage == KvStorage::q8 ? 8 : 4;
-  return (head_dim + group - 1) / group * (group * bits / 8 + group_overhead);
+  const uint64_t group = group_of(head_dim);
+  return (head_dim + group - 1) / group * (group * code_bits(storage) / 8 + group_overhead);
 }
 
 /// layers x positions + sliding layers x window, without leaving 64 bits.
@@ -46,18 +49,14 @@ std::optional<KvStorage> kv_storage_named(std::string_view name) {
   return kv_storages[static_cast<size_t>(found - names.begin())];
 }
 
-std::string describe(KvStorage storage) {
-  switch (storage) {
-    case KvStorage::bf16:
-      return "bf16: 16 bits a number";
-    case KvStorage::fp8:
-      return "fp8: 8 bits a number, with one bf16 scale for keys and one for values in each layer, counted at context only";
-    case KvStorage::q8:
-      return "q8: 8 bits a number, with a 16-bit scale and bias for each group of 64 (8.5 bits)";
-    case KvStorage::q4:
-      return "q4: 4 bits a number, with a 16-bit scale and bias for each group of 64 (4.5 bits)";
-  }
-  return {};
+std::string describe(KvStorage storage, int head_dim) {
+  if (storage == KvStorage::bf16) return "bf16: 16 bits a number";
+  if (storage == KvStorage::fp8)
+    return "fp8: 8 bits a number, with one bf16 scale for keys and one for values in each layer, counted at context only";
+  const auto numbers = static_cast<uint64_t>(head_dim);
+  const double bits = 8.0 * static_cast<double>(vector_bytes(numbers, storage)) / head_dim;
+  return fmt::format("{}: {} bits a number, with a 16-bit scale and bias for each group of {}, {:.4g} bits in all", name_of(storage),
+                     code_bits(storage), group_of(numbers), bits);
 }
 
 KvCost kv_cost(const ModelConfig& config, const KvRequest& request) {

@@ -26,8 +26,8 @@ constexpr std::array<KvStorage, 4> kv_storages{KvStorage::bf16, KvStorage::fp8, 
 std::string_view name_of(KvStorage storage);
 std::optional<KvStorage> kv_storage_named(std::string_view name);
 
-/// One sentence for people: how numbers are stored.
-std::string describe(KvStorage storage);
+/// One sentence for people: how the numbers of a head are stored.
+std::string describe(KvStorage storage, int head_dim);
 
 struct KvRequest {
   uint64_t context = 0;  // tokens; 0: kv_default_context, or what the checkpoint was made for if that is less

@@ -14,11 +14,11 @@ namespace lagoon {
 namespace {
 
 // What a process holds beside its ledger, as measured (docs/memory.md says how).
-constexpr uint64_t program_bytes = 28u << 20;  // the program, its libraries and its heap with no model
-constexpr uint64_t thread_bytes = 256u << 10;  // the stack of a thread as far as it is used, and its heap
+constexpr uint64_t program_bytes = 16u << 20;  // the program, its libraries and its heap with no model
+constexpr uint64_t thread_bytes = 256u << 10;  // a thread's stack as far as it is used, and its heap
 constexpr uint64_t matrix_bytes = 1024;        // what is kept of each matrix: its header, its names, its place
-constexpr uint64_t text_factor = 16;           // a tokenizer's tables and merges against the bytes of its file
-constexpr uint64_t least_text_bytes = 1u << 20;
+constexpr uint64_t text_factor = 6;            // a tokenizer's tables and merges against the bytes of its file
+constexpr uint64_t least_text_bytes = 2u << 20;
 
 std::string count(uint64_t number) { return format_count(number); }
 std::string count(int64_t number) { return format_count(static_cast<uint64_t>(number)); }
@@ -74,6 +74,11 @@ CpuModelOptions options_of(const PlanRequest& request) {
   CpuModelOptions options = request.model;
   options.step_rows = std::min(options.step_rows, options.context);
   return options;
+}
+
+std::string describe_sequences(const PlanRequest& request) {
+  const int64_t tokens = request.positions > 0 ? request.positions : request.model.context;
+  return fmt::format("{} {} of {} tokens", count(request.sequences), request.sequences == 1 ? "sequence" : "sequences", count(tokens));
 }
 
 uint64_t text_memory(uint64_t file_bytes) { return file_bytes == 0 ? 0 : least_text_bytes + saturating_multiply(file_bytes, text_factor); }

@@ -68,6 +68,9 @@ class MemoryPlanner {
 /// The chunk that a request comes to: never longer than its context.
 CpuModelOptions options_of(const PlanRequest& request);
 
+/// "3 sequences of 4,096 tokens".
+std::string describe_sequences(const PlanRequest& request);
+
 /// Bytes that tokenizer and template take in memory, from their bytes as files.
 uint64_t text_memory(uint64_t file_bytes);
 

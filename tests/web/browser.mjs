@@ -21,7 +21,8 @@ function findChromium() {
   throw new Error("no chromium and no google-chrome in PATH: install the package chromium");
 }
 
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync"];
 
 /// A browser and a folder for pages; close() ends both.
 export async function openBrowser() {

@@ -23,11 +23,12 @@ const rows = [
   ["release.date", "release", "released", null, null, published("announcement", "Laguna S 2.1, July 21, 2026"), null, "2026-07-21"],
   ["release.license", "release", "license", null, null, published("model card, front matter", "license: openmdw-1.1"), "openmdw-1.1", "openmdw-1.1"],
   ["params.total", "parameters", "total, stated", "parameters", null, published("model card", "118B total"), 33000000000, 118000000000],
-  ["params.counted_total", "parameters", "counted total", "parameters", "Embedding, head, all experts and the rest; without towers.", { kind: "headers", place: "model.safetensors.index.json", excerpt: null }, 33442617088, 117561977600],
+  ["params.counted_total", "parameters", "counted total", "parameters", "Embedding, head, all experts and the rest; without towers.",
+    { kind: "headers", place: "model.safetensors.index.json", excerpt: null }, 33442617088, 117561977600],
   ["shape.layers", "shape", "layers", null, null, config("/num_hidden_layers"), 40, 48],
   ["shape.d_model", "shape", "d_model", null, "Width of the residual stream.", config("/hidden_size"), 2048, 3072],
   ["shape.tied_embeddings", "shape", "tied embeddings", null, null, config("/tie_word_embeddings"), false, false],
-  ["attn.layout", "attention", "layout", null, null, config("/layer_types"), "1 global : 3 SWA, starting with global", "1 global : 3 SWA, starting with global"],
+  ["attn.layout", "attention", "layout", null, null, config("/layer_types"), ...Array(2).fill("1 global : 3 SWA, starting with global")],
   ["attn.global_layers", "attention", "global layers", "layers", null, config("/layer_types"), 10, 12],
   ["attn.local_layers", "attention", "sliding layers", "layers", null, config("/layer_types"), 30, 36],
   ["attn.kv_heads", "attention", "KV heads", null, null, config("/num_key_value_heads"), 8, 8],
@@ -40,13 +41,15 @@ const rows = [
   ["moe.load_balancing", "experts", "load balancing", null, null, none, null, null],
   ["norm.epsilon", "norm", "epsilon", null, null, config("/rms_norm_eps"), 1e-6, 1e-6],
   ["context.advertised", "context", "advertised context", "tokens", null, published("model card", "1M tokens of context"), 262144, 1048576],
-  ["kv.bytes_at_context", "KV cache", "KV at context", "bytes", "The retained cache of one sequence of 131,072 tokens in 16-bit.", calc, 5431623680, 6517948416],
+  ["kv.bytes_at_context", "KV cache", "KV at context", "bytes", "The retained cache of one sequence of 131,072 tokens in 16-bit.",
+    calc, 5431623680, 6517948416],
 ];
 
 const factsOf = (column) => rows.map((row) => {
   const [key, group, label, unit, definition, source] = row;
   const value = row[6 + column];
-  return { key, group, label, value, unit, source: value === null ? none : source, note: value === null ? "The publisher does not say." : null, definition };
+  const silent = value === null;
+  return { key, group, label, value, unit, source: silent ? none : source, note: silent ? "The publisher does not say." : null, definition };
 });
 
 const plan = (scale, layers, context) => ({
@@ -68,12 +71,15 @@ const plan = (scale, layers, context) => ({
 /// Two models with plans and one without.
 export function fixtureData() {
   const xs = { name: "xs-2.1:4/64", kind: "synthetic", facts: factsOf(0), weight_bytes: 19020000000, memory: plan(0.3, 10, 262144) };
-  const s = { name: "mlx-community/Laguna-S-2.1-oQ4e", kind: "artifact", facts: factsOf(1), weight_bytes: 64121799680, memory: plan(1, 12, 1048576) };
-  const unplanned = { name: "poolside/Laguna-S-2.1", kind: "published", facts: factsOf(1).filter((fact) => fact.key !== "attn.window"), weight_bytes: null, memory: null };
+  const name = "mlx-community/Laguna-S-2.1-oQ4e";
+  const s = { name, kind: "artifact", facts: factsOf(1), weight_bytes: 64121799680, memory: plan(1, 12, 1048576) };
+  const facts = factsOf(1).filter((fact) => fact.key !== "attn.window");
+  const unplanned = { name: "poolside/Laguna-S-2.1", kind: "published", facts, weight_bytes: null, memory: null };
   return {
     generator: "lagoon 0.1.0",
     models: [xs, s, unplanned],
-    rows: rows.map(([key, group, label, unit, , , first, second]) => ({ key, group, label, unit, differs: first !== second || key === "attn.window" })),
+    rows: rows.map(([key, group, label, unit, , , first, second]) =>
+      ({ key, group, label, unit, differs: first !== second || key === "attn.window" })),
   };
 }
 

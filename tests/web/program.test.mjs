@@ -34,7 +34,7 @@ describe("the page that the program writes", { skip: program ? false : "LAGOON_P
   let browser;
   let html;
   before(async () => {
-    models = [nano, "xs-2.1:4/64", "s-2.1:s-2.1-oq4e"];
+    models = [nano, "xs-2.1:4/64", "s-2.1:s-2.1-oq4e", "m.1:4/64"];  // the last one has no sliding layers
     browser = await openBrowser();
     html = run("compare", ...models, "--format", "html");
   });
@@ -46,13 +46,15 @@ describe("the page that the program writes", { skip: program ? false : "LAGOON_P
       const { facts } = json("facts", model, "--format", "json");
       assert.ok(facts.length > 60);
       const shown = new Map(await page.locator(`#facts-table td[data-model="${index}"]`).evaluateAll((cells) =>
-        cells.map((cell) => [cell.closest("tr").dataset.key, [cell.querySelector(".value").textContent, cell.querySelector(".source")?.textContent ?? ""]])));
+        cells.map((cell) => [cell.closest("tr").dataset.key, ["value", "source"].map((part) => cell.querySelector(`.${part}`)?.textContent ?? "")])));
       for (const fact of facts) {
         const [text, source] = shown.get(fact.key) ?? [];
         const expected = expectedText(fact);
         if (expected !== null) assert.equal(text, expected, `${model} ${fact.key}`);
         else assert.equal(Number(text), Number(fact.value.toPrecision(6)), `${model} ${fact.key}`);
-        for (const part of [fact.source.kind, fact.source.place, fact.source.excerpt, fact.note, fact.definition]) assert.ok(source.includes(part ?? ""), `${fact.key}: ${part}`);
+        for (const part of [fact.source.kind, fact.source.place, fact.source.excerpt, fact.note, fact.definition]) {
+          assert.ok(source.includes(part ?? ""), `${fact.key}: ${part}`);
+        }
       }
     }
   });
@@ -89,6 +91,7 @@ describe("the page that the program writes", { skip: program ? false : "LAGOON_P
       await page.locator("#machine").fill(String(memory));
       for (const [index, model] of models.entries()) {
         const { memory: parameters } = data.models[index];
+        assert.ok(parameters, `${model} has a memory plan in the page`);
         if (context > parameters.max_context) continue;
         const what = `${model}, ${context} tokens, ${sequences} sequences, ${memory} GiB`;
         const answer = plan(model, "--context", String(context), "--sequences", String(sequences), "--machine-memory", `${memory}GiB`, "--reserve",
@@ -100,9 +103,11 @@ describe("the page that the program writes", { skip: program ? false : "LAGOON_P
         const least = parameters.prefill_chunk;
         const largest = answer.largest_context < least ? `none from ${least} up` : commas(answer.largest_context);
         assert.equal(await line.locator(".context .main").textContent(), largest, what);
-        assert.equal(await line.locator(".sequences .main").textContent(), answer.largest_sequences === 0 ? "none" : commas(answer.largest_sequences), what);
+        const most = answer.largest_sequences === 0 ? "none" : commas(answer.largest_sequences);
+        assert.equal(await line.locator(".sequences .main").textContent(), most, what);
         const named = ([name, bytes]) => `${name} ${bytes}`;
-        const shown = await page.locator(`.ledger[data-model="${index}"] tbody tr`).evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
+        const shown = await page.locator(`.ledger[data-model="${index}"] tbody tr`).evaluateAll((rows) =>
+          rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
         const expected = answer.lines.map(({ name, bytes }) => [name, commas(bytes)]);
         assert.deepEqual(shown.map(named).sort(), expected.map(named).sort(), what);
       }
@@ -119,7 +124,7 @@ describe("the page that the program writes", { skip: program ? false : "LAGOON_P
 
   for (const scheme of ["light", "dark"]) {
     check(`a picture in ${scheme} colors`, async (page) => {
-      assert.equal(await page.locator("h1").textContent(), "nano, xs-2.1:4/64 and s-2.1:s-2.1-oq4e");
+      assert.equal(await page.locator("h1").textContent(), "nano, xs-2.1:4/64, s-2.1:s-2.1-oq4e and m.1:4/64");
       await page.screenshot({ path: artifact(`program-${scheme}.png`), fullPage: true });
       if (scheme === "light") await page.pdf({ path: artifact("program-print.pdf"), format: "A4" });
     }, { colorScheme: scheme });

@@ -132,8 +132,7 @@ TEST_F(ModelCatalog, TyposNameTheNearest) {
 
 TEST_F(ModelCatalog, NothingNearIsSuggestedForAnotherWord) {
   download("poolside", "Laguna-XS-2.1");
-  for (const std::string text :
-       {"gpt-oss-120b", "org/", "/", "x", "@", "qwen/qwen3", std::string(5000, 'l').c_str(), std::string(300, 'n').c_str()}) {
+  for (const std::string text : {"gpt-oss-120b", "org/", "x", "@", "qwen/qwen3", std::string(5000, 'l').c_str(), std::string(300, 'n').c_str()}) {
     const auto error = testing_support::error_of([&] { (void)find_model(text, places_); });
     ASSERT_TRUE(error) << text;
     EXPECT_THAT(error->what(), ::testing::Not(::testing::HasSubstr("did you mean"))) << text;
@@ -305,18 +304,18 @@ TEST_F(ModelCatalog, RepositoriesWithoutOrganisationAreFound) {
 }
 
 TEST_F(ModelCatalog, ThousandsOfModelsAreFound) {
-  for (int at = 0; at < 3000; ++at)
-    fs::create_directories(places_.hub_cache / ("models--org--model-" + std::to_string(at) + "x") / "snapshots" / first);
-  EXPECT_EQ(name_found("model-2999x"), "org/model-2999x");
-  EXPECT_EQ(name_found("2999"), "org/model-2999x");
-  expect_refused("modle-2999x", {"did you mean `org/model-2999x`?"});
-  EXPECT_EQ(names_listed().size(), 3001u);
+  for (int at = 0; at < 2000; ++at) fs::create_directories(places_.hub_cache / fmt::format("models--org--model-{}x", at));
+  download("org", "model-1999x");
+  EXPECT_EQ(name_found("model-1999x"), "org/model-1999x");
+  EXPECT_EQ(name_found("1999"), "org/model-1999x");
+  expect_refused("modle-1999x", {"did you mean `org/model-1999x`?"});
+  EXPECT_EQ(names_listed().size(), 2001u);
 }
 
 TEST_F(ModelCatalog, OddNamesAreShownSafely) {
   local("bad\x1b[31m\xff name");
   EXPECT_EQ(list_models(places_).size(), 2u);
-  expect_refused("\x1b[31m\xff", {"\\x1b"});
+  expect_refused("\x1b[31m\xff?", {"\\x1b"});
   EXPECT_EQ(find_model("bad\x1b[31m\xff name", places_).found_in, "models directory");
 }
 

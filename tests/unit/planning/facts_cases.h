@@ -52,7 +52,7 @@ inline Json config_of_shape(std::string_view name) {
 }
 
 inline FactsUnderTest facts_of_config(const Json& config, const KvRequest& kv = {}) {
-  return FactsUnderTest(open_described("model", config, *FormatMap::uniform("bf16")), kv);
+  return FactsUnderTest(open_described("model", config, *FormatMap::uniform("4/64")), kv);
 }
 
 }  // namespace lagoon::testing_support

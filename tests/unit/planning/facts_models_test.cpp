@@ -18,8 +18,8 @@ using testing_support::FactsUnderTest;
 TEST(FactsOfM1, WhatItDoesNotHaveIsNullWithAReason) {
   const FactsUnderTest found = facts_of_spec("m.1:bf16");
   EXPECT_EQ(found.id, "laguna-m.1");
-  for (const char* key : {"attn.window", "attn.local_kv_heads", "attn.local_heads", "attn.local_qk_head_dim", "attn.local_rope_theta",
-                          "attn.local_per_global"}) {
+  for (const char* key :
+       {"attn.window", "attn.local_kv_heads", "attn.local_heads", "attn.local_qk_head_dim", "attn.local_rope_theta", "attn.local_per_global"}) {
     EXPECT_TRUE(found.value(key).is_null()) << key;
     EXPECT_EQ(found.note(key), "no sliding layers") << key;
     EXPECT_EQ(found.source(key), "config /layer_types") << key;
@@ -33,7 +33,7 @@ TEST(FactsOfM1, AreItsOwn) {
   const FactsUnderTest found = facts_of_spec("m.1:bf16");
   EXPECT_EQ(found.value("params.total"), 225000000000);
   EXPECT_EQ(found.value("params.counted_total"), 225795725568);
-  EXPECT_THAT(found.note("params.counted_total"), HasSubstr("reproduces stated total (backbone) and active ("));
+  EXPECT_EQ(found.note("params.counted_total"), "reproduces stated total (without embedding and head) and active (with output head)");
   EXPECT_EQ(found.value("attn.mixers"), "GQA");
   EXPECT_EQ(found.value("attn.heads"), 64);
   EXPECT_EQ(found.source("attn.heads"), "config /num_attention_heads");
@@ -88,7 +88,7 @@ TEST(FactsOfXs21, AreItsOwn) {
   const FactsUnderTest found = facts_of_spec("xs-2.1:4/64");
   EXPECT_EQ(found.id, "laguna-xs-2.1");
   EXPECT_EQ(found.value("params.counted_total"), 33442617088);
-  EXPECT_THAT(found.note("params.counted_total"), HasSubstr("reproduces stated total (backbone) and active ("));
+  EXPECT_EQ(found.note("params.counted_total"), "reproduces stated total (without embedding and head) and active (with embedding and head)");
   EXPECT_EQ(found.value("attn.local_heads"), 64);
   EXPECT_EQ(found.value("release.license"), "openmdw-1.1");
   EXPECT_EQ(found.value("kv.global_bytes_per_token"), 40960);
@@ -232,12 +232,14 @@ TEST(FactsLayout, IsInferredFromTheLayers) {
   EXPECT_THAT(layout("SSFSSSFS").note, HasSubstr("beginning with 2 of 3"));
   EXPECT_EQ(layout("FSSFSSF").text, "1 global : 2 SWA, starting with global");
   EXPECT_THAT(layout("FSSFSSF").note, HasSubstr("then 1 of its 3 layers"));
+  EXPECT_EQ(layout("FSSSFS").text, "1 global : 3 SWA, starting with global");
+  EXPECT_EQ(layout("FSSSFS").note, "inferred: the pattern stands there once, then 2 of its 4 layers");
   EXPECT_EQ(layout("FSFSSFSFSS").text, "1 global : 1 SWA : 1 global : 2 SWA, starting with global");
 }
 
 TEST(FactsLayout, WhatDoesNotRepeatIsIrregular) {
   EXPECT_EQ(layout("FSSFSFF").text, "irregular: 4 global, 3 SWA");
-  EXPECT_EQ(layout("FSSSFS").text, "irregular: 2 global, 4 SWA");
+  EXPECT_EQ(layout("FSFSSF").text, "irregular: 3 global, 3 SWA");
   EXPECT_EQ(layout("FSSS").text, "1 global : 3 SWA, starting with global");
   EXPECT_EQ(layout("SSF").text, "1 global : 2 SWA, starting with SWA");
 }
