@@ -18,6 +18,24 @@ need() {
   "${install[@]}" >/dev/null 2>&1 || { "${root[@]}" apt-get update -qq && "${install[@]}" >/dev/null; }
 }
 
+# need_command PACKAGE COMMAND...: one of the commands is enough, wherever it comes from; else the package.
+need_command() {
+  local package=$1 command
+  shift
+  for command in "$@"; do
+    if command -v "$command" >/dev/null; then return 0; fi
+  done
+  need "$package"
+}
+
+# For tests in a real browser.
+need_web_packages() {
+  need_command nodejs node
+  need_command npm npm
+  need_command chromium chromium chromium-browser google-chrome google-chrome-stable
+  need fonts-dejavu-core
+}
+
 build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev libcairo2-dev
                 libssl-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev binutils)

@@ -104,7 +104,7 @@ function growthScale(least, greatest, most, width) {
 
 function growthAxes(scale) {
   const { x, y, left, right, bottom } = scale;
-  const rows = ticks(scale.most / GIB, 5).map((value) => [
+  const rows = ticks(scale.most / GIB, 6).map((value) => [
     rule("grid", left, y(value * GIB), right, y(value * GIB)),
     label(left - 8, y(value * GIB) + 4, general(value), "tick", "end"),
   ]);

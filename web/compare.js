@@ -90,7 +90,7 @@ function sourcePanel(fact, shown) {
     entry("Excerpt", fact.source?.excerpt, "pre"),
     entry("Exact value", typeof fact.value === "number" && String(fact.value) !== digits ? fact.value : "", "code"),
     entry("Note", fact.note),
-    entry("What is counted", fact.definition),
+    entry("Meaning", fact.definition),
     entry("Key", fact.key, "code"));
 }
 
@@ -308,13 +308,18 @@ function fitsRow(index, found) {
 
 function answer(verdicts) {
   if (planned.length === 0) return unplanned;
-  const said = [...verdicts.values()].map((found) => {
-    const name = shortNames[found.index];
-    if (found.beyond) return `${name} has no context this long`;
-    return `${name} needs ${gib(found.plan.total)} and ${found.fits ? "fits" : "does not fit"}`;
-  });
-  const memory = `${gib(state.machine)} of memory, of which ${gib(reserveBytes)} stay free`;
-  return `With ${plural(state.context, "token")} of context and ${plural(state.sequences, "sequence")}, in ${memory}: ${said.join("; ")}.`;
+  const list = (title, belongs) => {
+    const names = [...verdicts.values()].filter(belongs).map(({ index, plan, beyond }) =>
+      shortNames[index] + (beyond ? "" : ` (${gib(plan.total)})`));
+    return names.length ? `${title}: ${names.join(", ")}.` : "";
+  };
+  const point = `${plural(state.context, "token")} of context, ${plural(state.sequences, "sequence")}`;
+  return [
+    `${point}, ${gib(state.machine)} of memory of which ${gib(reserveBytes)} stay free.`,
+    list("Fits", ({ fits }) => fits),
+    list("Does not fit", ({ fits, beyond }) => !fits && !beyond),
+    list("Has no context this long", ({ beyond }) => beyond),
+  ].filter(Boolean).join(" ");
 }
 
 function showFits(verdicts) {

@@ -3,7 +3,8 @@
 //   FOLDER                a folder that is there; absolute paths and ./ or ../ are nothing else
 //   ALIAS                 of the config file; may pin a revision and say what the model_type is
 //   ORG/NAME[@REVISION]   of the Hugging Face cache, else of a models directory
-//   short names           NAME without organisation, in any case; else what one known name alone begins with; else what it alone holds
+//   short names           NAME without organisation, in any case; else what one known name alone begins with; else what it
+//                         alone holds from the beginning of a word on
 #pragma once
 
 #include <filesystem>

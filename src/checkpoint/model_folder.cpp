@@ -105,6 +105,14 @@ std::vector<const KnownModel*> models_that(const std::vector<KnownModel>& known,
   return found;
 }
 
+/// Whether `typed` stands in `name` from the beginning of a word on: s-2.1-oq4e is no part of laguna-xs-2.1-oq4e, which is another model.
+bool holds_words(const std::string& name, const std::string& typed) {
+  for (size_t at = name.find(typed); at != std::string::npos; at = name.find(typed, at + 1)) {
+    if (at == 0 || std::string_view("-_./").find(name[at - 1]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 /// The one model that was found; nullptr if none. @throws Error(invalid) for several
 const KnownModel* only_one(const std::vector<const KnownModel*>& found, const std::string& typed) {
   if (found.size() <= 1) return found.empty() ? nullptr : found.front();
@@ -150,7 +158,7 @@ ModelLocation find_by_name(const std::string& model, const CheckpointPlaces& pla
   if (found == nullptr && fs::exists(model, error)) refuse_file(model);
   if (found == nullptr) found = only_one(models_that(known, [&](const std::string& name) { return name.starts_with(typed); }), model);
   if (found == nullptr && typed.size() >= least_substring) {
-    found = only_one(models_that(known, [&](const std::string& name) { return name.find(typed) != std::string::npos; }), model);
+    found = only_one(models_that(known, [&](const std::string& name) { return holds_words(name, typed); }), model);
   }
   if (found == nullptr) refuse_unknown(model, query, places);
   return location_of(*found, query.revision);

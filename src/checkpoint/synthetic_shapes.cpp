@@ -41,6 +41,7 @@ constexpr std::array<PublishedShape, 5> shapes{{
      .experts_per_token = 8,
      .expert_width = 512,
      .routed_scale = 2.5,
+     .early_config = true,
      .max_context = 262144,
      .rope = {.factor = 64.0, .original_context = 4096, .beta_fast = 64.0, .attention_factor = 1.0}},
     {.name = "s-2.1",
@@ -122,7 +123,11 @@ void add_layer_lists(const PublishedShape& shape, int layers, Json& config) {
   config["layer_types"] = kinds;
   config["mlp_layer_types"] = mlps;
   if (shape.sliding_heads > 0) config["num_attention_heads_per_layer"] = heads;
-  if (!shape.per_element_gate) config["gating_types"] = gates;
+  if (shape.per_element_gate || shape.early_config) return;
+  config["gating_types"] = gates;
+  Json dense = Json::array();
+  for (int layer = 0; layer < std::min(layers, shape.dense_layers); ++layer) dense.push_back(layer);
+  config["mlp_only_layers"] = dense;
 }
 
 }  // namespace
@@ -146,7 +151,7 @@ Json config_of(const PublishedShape& shape, int layers) {
   config["num_key_value_heads"] = shape.kv_heads;
   config["head_dim"] = head_dim;
   config["sliding_window"] = shape.sliding_heads > 0 ? window : 0;
-  config["gating"] = shape.per_element_gate ? "per-element" : "per-head";
+  config["gating"] = shape.per_element_gate ? Json("per-element") : shape.early_config ? Json(true) : Json("per-head");
   add_layer_lists(shape, layers, config);
   config["num_experts"] = shape.experts;
   config["num_experts_per_tok"] = shape.experts_per_token;
@@ -161,7 +166,6 @@ Json config_of(const PublishedShape& shape, int layers) {
   config["max_position_embeddings"] = shape.max_context;
   config["rope_parameters"] = ropes_of(shape);
   config["rms_norm_eps"] = 1e-06;
-  config["hidden_act"] = "silu";
   config["attention_bias"] = false;
   config["attention_dropout"] = 0.0;
   config["tie_word_embeddings"] = false;

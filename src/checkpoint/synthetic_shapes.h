@@ -32,6 +32,7 @@ struct PublishedShape {
   int expert_width = 0;  // of the shared expert too
   double routed_scale = 1.0;
   bool per_element_gate = false;
+  bool early_config = false;  // config.json says "gating": true, and not which layers are dense by "mlp_only_layers"
   int64_t max_context = 0;
   FullRope rope;
 };

@@ -6,9 +6,12 @@
 #include "commands/command.h"
 #include "commands/facts_options.h"
 #include "commands/model_choice.h"
+#include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/version.h"
 #include "planning/compare_page.h"
+#include "planning/memory_curve.h"
+#include "planning/memory_room.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -22,6 +25,20 @@ struct Flags {
   std::string output;
   KvFlags kv;
 };
+
+/// What the page calculates memory from: the plan as a curve, and this machine.
+Json memory_of(const ChosenModel& model, const Environment& environment) {
+  const AvailableMemory machine = read_available_memory();
+  const MemoryWishes wishes = memory_wishes({}, environment);
+  const std::vector<MemoryBound> bounds = memory_bounds(machine, wishes);
+  const PlanRequest request = {.model = runner_options({}, model.checkpoint.config(), 1), .text_bytes = model.text_bytes};
+  Json memory = memory_curve(MemoryPlanner(model.checkpoint), request);
+  memory["reserve_bytes"] = wishes.reserve.value_or(usual_reserve(machine.total));
+  memory["machine"] = {{"available_bytes", bounds.empty() ? Json() : Json(bounds.front().bytes)},
+                       {"total_bytes", machine.total ? Json(*machine.total) : Json()},
+                       {"limit", bounds.empty() ? Json() : Json(bounds.front().name)}};
+  return memory;
+}
 
 std::string csv_of(const std::vector<ComparedModel>& models) {
   std::vector<std::vector<std::string>> lines = comparison_values(models);
@@ -46,6 +63,7 @@ int run(const Flags& flags, const Environment& environment) {
   for (const std::string& name : flags.models) {
     const ChosenModel model = choose_model(name, environment);
     models.push_back(compared_model(model.name, model.kind, model.checkpoint, find_published_model(known, model.checkpoint.config()), kv));
+    models.back().memory = memory_of(model, environment);
   }
   write_answer(answer(flags.format, models), flags.output);
   return 0;

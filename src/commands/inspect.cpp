@@ -6,6 +6,7 @@
 #include "benchmark/table.h"
 #include "checkpoint/synthetic.h"
 #include "commands/command.h"
+#include "commands/model_choice.h"
 #include "commands/model_options.h"
 #include "commands/output.h"
 #include "planning/published_models.h"
@@ -26,13 +27,7 @@ struct Flags {
   bool json = false;
 };
 
-/// A model of a disk, or a synthetic one.
-struct Subject {
-  std::string name;
-  Checkpoint checkpoint;
-  ModelTexts texts;
-};
-
+/// The files that a synthetic checkpoint would have.
 ModelTexts texts_of(const SyntheticCheckpoint& synthetic) {
   ModelTexts texts;
   for (const TextFile& file : synthetic.texts()) {
@@ -44,17 +39,14 @@ ModelTexts texts_of(const SyntheticCheckpoint& synthetic) {
   return texts;
 }
 
-Subject open_subject(const std::string& model, const Environment& environment) {
-  std::error_code error;
-  if (model.find(':') != std::string::npos && !std::filesystem::exists(model, error)) {
-    const SyntheticSpec spec = parse_synthetic_spec(model);
-    return {to_string(spec), open_synthetic(spec), texts_of(SyntheticCheckpoint(spec))};
-  }
-  Checkpoint checkpoint = Checkpoint::open(model, environment.places, SystemFiles());
-  ModelTexts texts = read_model_texts(checkpoint.folder(), SystemFiles());
-  std::string name = checkpoint.location().name;
-  return {std::move(name), std::move(checkpoint), std::move(texts)};
+ModelTexts texts_of(const ChosenModel& model) {
+  if (model.kind == "checkpoint") return read_model_texts(model.checkpoint.folder(), SystemFiles());
+  if (model.kind == "synthetic") return texts_of(SyntheticCheckpoint(parse_synthetic_spec(model.name)));
+  return {.known = false};
 }
+
+/// A model of a disk by its own name, others as they were chosen.
+std::string name_of(const ChosenModel& model) { return printable(model.kind == "checkpoint" ? model.checkpoint.location().name : model.name, 4096); }
 
 std::string count(int64_t number) { return format_count(static_cast<uint64_t>(number)); }
 
@@ -69,8 +61,8 @@ int64_t dense_layers_of(const ModelConfig& config) {
 /// The published model of this shape; empty if there is none.
 std::string shape_name(const ModelConfig& config) {
   const std::vector<PublishedModel> published = published_models();
-  const PublishedModel* model = find_published_model(published, config);
-  return model == nullptr ? "" : model->name;
+  const PublishedModel* found = find_published_model(published, config);
+  return found == nullptr ? "" : found->name;
 }
 
 Json rope_to_json(const RotaryConfig& rope) {
@@ -187,20 +179,20 @@ Json texts_to_json(const std::vector<std::string>& texts) {
   return list;
 }
 
-void print_json(const Subject& subject, const Inspection& inspection, bool tensors) {
-  const ModelLocation& location = subject.checkpoint.location();
+void print_json(const ChosenModel& model, const Inspection& inspection, bool tensors) {
+  const ModelLocation& location = model.checkpoint.location();
   const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(printable(value, 4096)); };
   Json object;
-  object["name"] = printable(subject.name, 4096);
+  object["name"] = name_of(model);
   object["alias"] = text(location.alias);
-  object["found_in"] = location.found_in.empty() ? Json("synthetic") : Json(location.found_in);
+  object["found_in"] = location.found_in.empty() ? Json(model.kind) : Json(location.found_in);
   object["folder"] = location.found_in.empty() ? Json() : text(location.folder.string());
   object["revision"] = text(location.revision);
   object["model_type_override"] = text(location.model_type.value_or(""));
-  object["overridden"] = text(subject.checkpoint.overridden());
-  object["architecture"] = architecture_to_json(subject.checkpoint);
-  object["format"] = format_summary(subject.checkpoint);
-  object["weight_bytes"] = subject.checkpoint.weight_bytes();
+  object["overridden"] = text(model.checkpoint.overridden());
+  object["architecture"] = architecture_to_json(model.checkpoint);
+  object["format"] = format_summary(model.checkpoint);
+  object["weight_bytes"] = model.checkpoint.weight_bytes();
   object["parameters"] = parameters_to_json(inspection.counts);
   Json formats = Json::array();
   for (const FormatShare& share : inspection.formats) {
@@ -216,19 +208,20 @@ void print_json(const Subject& subject, const Inspection& inspection, bool tenso
   object["template"] = template_to_json(inspection);
   object["tokenizer"] = tokenizer_to_json(inspection);
   object["unusual"] = texts_to_json(inspection.unusual);
-  object["unused_tensors"] = texts_to_json(subject.checkpoint.unused_tensors());
-  if (tensors) object["tensors"] = tensors_to_json(subject.checkpoint);
+  object["unused_tensors"] = texts_to_json(model.checkpoint.unused_tensors());
+  if (tensors) object["tensors"] = tensors_to_json(model.checkpoint);
   write_output(object.dump(2) + "\n");
 }
 
 void line(std::string_view what, const std::string& text) { write_output(fmt::format("{:<14}{}\n", what, text)); }
 
-void print_summary(const Subject& subject, const Inspection& inspection) {
-  const Checkpoint& checkpoint = subject.checkpoint;
+void print_summary(const ChosenModel& model, const Inspection& inspection) {
+  const Checkpoint& checkpoint = model.checkpoint;
   const ModelConfig& config = checkpoint.config();
   const ModelLocation& location = checkpoint.location();
-  line("model", printable(subject.name, 4096) + (location.revision.empty() ? "" : "@" + printable(location.revision)) +
+  line("model", name_of(model) + (location.revision.empty() ? "" : "@" + printable(location.revision)) +
                     (location.alias.empty() ? "" : ", by the alias " + printable(location.alias)));
+  if (location.found_in.empty()) line("kind", model.kind + ", of headers alone");
   if (!location.found_in.empty()) line("folder", fmt::format("{} ({})", printable(location.folder.string(), 4096), location.found_in));
   const std::string shape = shape_name(config);
   line("architecture", fmt::format("LagunaForCausalLM (model_type laguna{}){}",
@@ -249,14 +242,14 @@ void print_summary(const Subject& subject, const Inspection& inspection) {
     line("template", describe(report.generation));
     line("", fmt::format("sha256 {} of {} ({})", report.sha256, report.file, report.known.empty() ? "not a published one" : report.known));
   } else {
-    line("template", "none");
+    line("template", model.kind == "checkpoint" ? "none" : "not known");
   }
   if (inspection.tokenizer) {
     const TokenizerReport& report = *inspection.tokenizer;
     line("tokenizer", report.vocabulary ? count(*report.vocabulary) + " ids" : "cannot be used");
     line("", fmt::format("sha256 {} ({})", report.sha256, report.known.empty() ? "not a published one" : report.known));
   } else {
-    line("tokenizer", "none");
+    line("tokenizer", model.kind == "checkpoint" ? "none" : "not known");
   }
 }
 
@@ -291,17 +284,17 @@ void print_tensors(const Checkpoint& checkpoint) {
 }
 
 int run(const Flags& flags, const Environment& environment) {
-  const Subject subject = open_subject(flags.model, environment);
-  const Inspection inspection = inspect(subject.checkpoint, subject.texts);
+  const ChosenModel model = choose_model(flags.model, environment);
+  const Inspection inspection = inspect(model.checkpoint, texts_of(model));
   if (flags.json) {
-    print_json(subject, inspection, flags.tensors);
+    print_json(model, inspection, flags.tensors);
     return 0;
   }
-  print_summary(subject, inspection);
+  print_summary(model, inspection);
   print_tables(inspection);
   if (!inspection.unusual.empty()) write_output("\nWorth knowing:\n");
   for (const std::string& sentence : inspection.unusual) write_output("  " + printable(sentence, 4096) + "\n");
-  if (flags.tensors) print_tensors(subject.checkpoint);
+  if (flags.tensors) print_tensors(model.checkpoint);
   return 0;
 }
 
@@ -310,7 +303,10 @@ int run(const Flags& flags, const Environment& environment) {
 Command declare_inspect(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("inspect", "Say what a checkpoint is: parameters, formats, layers, template, what is unusual");
   auto flags = std::make_shared<Flags>();
-  parser->add_option("MODEL", flags->model, std::string(model_help) + "; or a synthetic one: " + synthetic_spec_help())->required();
+  parser
+      ->add_option("MODEL", flags->model,
+                   std::string(model_help) + "; or a known quantization that is not here; or a synthetic checkpoint, " + synthetic_spec_help())
+      ->required();
   parser->add_flag("--tensors", flags->tensors, "every matrix with shape, format, bytes and file");
   parser->add_flag("--json", flags->json, "all of it as one JSON object");
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};

@@ -20,12 +20,14 @@ constexpr uint64_t json_limit = 16 << 20;
 /// Of the published S-2.1 and XS-2.1, which share one tokenizer: what oQ4e's repository holds beside its weights.
 constexpr uint64_t published_text_bytes = 7'701'545;
 
+/// What this machine has under the name counts before what is known without a download.
 bool is_here(const std::string& model, const CheckpointPlaces& places) {
-  std::error_code error;
-  if (model == "nano" || std::filesystem::exists(model, error)) return true;
-  const std::string name = model.substr(0, model.find('@'));
-  const std::vector<ModelLocation> locations = list_models(places);
-  return std::any_of(locations.begin(), locations.end(), [&](const ModelLocation& one) { return one.name == name || one.alias == name; });
+  try {
+    (void)find_model(model, places);
+    return true;
+  } catch (const Error&) {
+    return false;  // whoever opens it then says why
+  }
 }
 
 /// The shape whose facts are those of a published model.

@@ -5,6 +5,7 @@
 #include "checkpoint/generation_config.h"
 #include "checkpoint/hugging_face_cache.h"
 #include "commands/interrupt.h"
+#include "commands/model_runner.h"
 #include "planning/inspection.h"
 #include "text/chat_template.h"
 #include "text/jinja/json.h"
@@ -17,9 +18,6 @@
 
 namespace lagoon {
 namespace {
-
-/// The longest context that memory suffices for.
-std::optional<int64_t> context_that_fits(const Checkpoint& checkpoint, const Environment& /*environment*/) { return checkpoint.config().max_context; }
 
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
@@ -44,12 +42,14 @@ void check_vocabulary(const Tokenizer& tokenizer, const Checkpoint& checkpoint) 
 
 /// A conversation of one word, as a chat would be. @throws Error
 void try_chat(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
+  // One word does not need more; a template that turns in circles must not hold up the list.
+  const jinja::RenderLimits limits = {.output_bytes = 16u << 20, .produced_bytes = 256u << 20, .steps = 1'000'000};
   ChatRequest request;
   request.messages = jinja::read_json(R"([{"role": "user", "content": "hi"}])", "messages");
   const ChatTemplate chat = ChatTemplate::load(folder);
   for (const bool thinking : {false, true}) {
     request.thinking = thinking;
-    if (tokenizer.encode(chat.render(request)).empty()) {
+    if (tokenizer.encode(chat.render(request, limits)).empty()) {
       fail(ErrorKind::corrupt, "{}: the chat template makes nothing of a conversation; fetch it again", printable(folder.string(), 4096));
     }
   }
@@ -91,7 +91,7 @@ void try_model(const Environment& environment, ListedModel& model) {
   } else {
     try_chat(folder, tokenizer);
   }
-  if (model.sizes->context_here.value_or(0) > 0) return;
+  if (model.sizes->context_here != 0) return;
   fail(ErrorKind::over_budget, "{}: its weights take {}, and with them this machine has no memory left for any context",
        printable(model.location.name), format_gib(model.sizes->weight_bytes));
 }

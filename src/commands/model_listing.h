@@ -19,7 +19,7 @@ struct ModelSizes {
   uint64_t parameters = 0;
   uint64_t active_parameters = 0;
   int64_t max_context = 0;              // tokens, as the checkpoint says
-  std::optional<int64_t> context_here;  // tokens that memory suffices for; nullopt: none
+  std::optional<int64_t> context_here;  // tokens that memory suffices for; nullopt: the machine does not say what it has
 };
 
 struct ListedModel {

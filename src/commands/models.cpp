@@ -39,7 +39,8 @@ std::string short_count(uint64_t number) {
 
 std::string context_of(const ModelSizes& sizes) {
   const auto most = static_cast<uint64_t>(sizes.max_context);
-  const auto here = static_cast<uint64_t>(sizes.context_here.value_or(0));
+  if (!sizes.context_here) return fmt::format("? of {}", format_count(most));
+  const auto here = static_cast<uint64_t>(*sizes.context_here);
   return here == most ? format_count(here) : fmt::format("{} of {}", format_count(here), format_count(most));
 }
 

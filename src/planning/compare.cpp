@@ -38,6 +38,7 @@ std::string weight_formats(const Checkpoint& checkpoint) {
   uint64_t all = 0;
   for (const FormatShare& share : shares) all += share.bytes;
   std::vector<std::string> parts;
+  parts.reserve(shares.size());
   for (const FormatShare& share : shares) {
     parts.push_back(
         fmt::format("{}: {:.1f} %", share.format, 100.0 * static_cast<double>(share.bytes) / static_cast<double>(std::max<uint64_t>(all, 1))));

@@ -76,7 +76,8 @@ void set_counts(FactSheet& sheet, const ParameterCounts& counts, const Verdict& 
     if (shown) {
       sheet.set(counted_keys[at], values[at], source, verdict.note);
     } else {
-      sheet.set(counted_keys[at], nullptr, source, fmt::format("counted {}, not shown as a fact: {}", format_count(values[at]), verdict.note));
+      const std::string why = verdict.total ? "no active figure is stated to compare with" : verdict.note;
+      sheet.set(counted_keys[at], nullptr, source, fmt::format("counted {}, not shown as a fact: {}", format_count(values[at]), why));
     }
   }
 }

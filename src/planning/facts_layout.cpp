@@ -62,6 +62,7 @@ LayoutText layout_of(std::span<const LayerConfig> layers) {
     return {fmt::format("{} global : {} SWA, starting with {}", in_period, period - in_period, first), note};
   }
   std::vector<std::string> parts;
+  parts.reserve(runs.size());
   for (const Run& run : runs) parts.push_back(fmt::format("{} {}", run.length, name_of(run.kind)));
   return {fmt::format("{}, starting with {}", fmt::join(parts, " : "), first), note};
 }

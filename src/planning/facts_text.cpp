@@ -51,7 +51,7 @@ std::string number_text(const Json& value) {
 }
 
 std::string parameters_text(const Fact& fact) {
-  const std::string number = number_text(fact.value);
+  std::string number = number_text(fact.value);
   const std::string brief = short_count(fact.value.get<double>());
   if (fact.value.get<double>() < 1e6) return number;
   // A stated figure is as coarse as its short form.

@@ -78,6 +78,7 @@ struct ModelTexts {
   std::optional<std::string> tokenizer;         // tokenizer.json
   std::optional<std::string> generation_config;
   std::vector<std::string> problems;  // files that could not be read, each a sentence
+  bool known = true;                  // false: there is no folder to look in, and nothing is said of texts
 };
 
 /// What is in the folder. Never throws for a single file that cannot be read.

@@ -220,6 +220,7 @@ std::vector<std::string> unusual_things(const Checkpoint& checkpoint, const Mode
   look_at_context(checkpoint, found);
   look_at_experts(checkpoint, seen, found);
   look_at_formats(checkpoint, found);
+  if (!texts.known) return found;
   look_at_end_ids(checkpoint, texts, found);
   look_at_tokenizer(checkpoint, seen, found);
   look_at_template(texts, seen, found);

@@ -9,6 +9,9 @@
 namespace lagoon {
 namespace {
 
+// A template of a chat format takes some hundred steps for the conversation below.
+constexpr jinja::RenderLimits limits = {.output_bytes = 1u << 20, .produced_bytes = 16u << 20, .steps = 200'000};
+
 constexpr std::string_view conversation = R"([{"role": "user", "content": "u"},
   {"role": "assistant", "content": "a", "reasoning": "r", "reasoning_content": "r",
    "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"k": "v"}}}]},
@@ -18,7 +21,7 @@ constexpr std::string_view conversation = R"([{"role": "user", "content": "u"},
 std::string render(const jinja::Template& tree, std::string_view more) {
   const std::string context =
       fmt::format(R"({{"messages": {}, "tools": null, "documents": null, "add_generation_prompt": true{}}})", conversation, more);
-  return jinja::render(tree, jinja::read_json(context, "context")).text();
+  return jinja::render(tree, jinja::read_json(context, "context"), limits).text();
 }
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }

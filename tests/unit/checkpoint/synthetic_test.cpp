@@ -2,8 +2,8 @@
 
 #include "base/bfloat16.h"
 #include "checkpoint/affine_format.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/artifact.h"
+#include "checkpoint/safetensors.h"
 #include "checkpoint/synthetic_shapes.h"
 #include "support/affine_reader.h"
 #include "support/sentence_of.h"

@@ -119,6 +119,7 @@ TEST(FactsOfNano, ComeFromTheShippedCheckpoint) {
   EXPECT_NEAR(found.value("params.counted_total").get<double>(), 6.96e6, 5e3);
   EXPECT_THAT(found.note("params.counted_total"), HasSubstr("no active figure is stated"));
   EXPECT_TRUE(found.value("params.counted_active_nonembedding").is_null());
+  EXPECT_THAT(found.note("params.counted_active_nonembedding"), HasSubstr("not shown as a fact: no active figure is stated to compare with"));
   EXPECT_TRUE(found.value("moe.active_ratio").is_null());
   EXPECT_TRUE(found.value("kv.bytes_per_token_per_billion_active").is_null());
   EXPECT_EQ(found.source("params.total"), "published models/nano/README.md");

@@ -34,7 +34,7 @@ TEST(PartCounts, TotalsAreThePublishedOnes) {
   EXPECT_EQ(s21.of(ModelPart::embedding) + s21.of(ModelPart::head), 616'562'688u);
   EXPECT_EQ(s21.active_without_embedding, 7'832'693'504u);
   EXPECT_EQ(s21.active, 7'832'693'504u + 616'562'688u);
-  EXPECT_EQ(s21.of(ModelPart::experts), 47u * 256 * 3 * 1024 * 3072);
+  EXPECT_EQ(s21.of(ModelPart::experts), uint64_t{47} * 256 * 3 * 1024 * 3072);
   EXPECT_EQ(s21.of(ModelPart::shared_experts), 47u * 3 * 1024 * 3072);
   EXPECT_EQ(s21.of(ModelPart::dense_mlp), 3u * 12288 * 3072);
   EXPECT_EQ(s21.of(ModelPart::routers), 47u * 256 * (3072 + 1));

@@ -1,6 +1,8 @@
 // The plan against hand arithmetic and against what a model really claims; bounds; answers; the curve.
 #include "planning/memory_plan.h"
+#include "base/byte_size.h"
 #include "base/error.h"
+#include "checkpoint/artifact.h"
 #include "checkpoint/synthetic.h"
 #include "planning/memory_curve.h"
 #include "planning/memory_room.h"
@@ -44,6 +46,21 @@ TEST(MemoryPlan, KeysAndValuesOfS21AreThePublishedOnes) {
 
   request.model.kv = ElementType::f32;
   EXPECT_EQ(bytes_of(planner.plan(request))["KV: full layers"], 3u * 2u * 49152ull * 131072u);
+}
+
+// docs/memory.md shows this arithmetic.
+TEST(MemoryPlan, ThePublishedFiguresOfOQ4eComeOut) {
+  const Artifact* artifact = find_artifact(shipped_artifacts(), "mlx-community/Laguna-S-2.1-oQ4e");
+  ASSERT_NE(artifact, nullptr);
+  EXPECT_EQ(artifact->weight_bytes, 64'122'027'323u);
+  EXPECT_EQ(format_gib(*artifact->weight_bytes), "59.72 GiB");
+  const ModelConfig config = synthetic("s-2.1:s-2.1-oq4e").config();
+  const CpuModelOptions options = {.step_rows = 1};
+  const auto keys = CpuModel::sequence_lines(config, options, 32768);
+  const uint64_t floor = *artifact->weight_bytes + 8 * gib + keys[0].bytes + keys[1].bytes;
+  EXPECT_EQ(floor, 74'398'072'123u);
+  EXPECT_EQ(format_gib(floor), "69.29 GiB");
+  EXPECT_EQ(format_gib(floor + 16 * gib), "85.29 GiB");
 }
 
 TEST(MemoryPlan, WeightsAreThePublishedOnesAndTheirPadding) {
