@@ -113,7 +113,7 @@ TEST(SyntheticSpec, RefusesWhatItDoesNotUnderstandAndListsWhatItDoes) {
   EXPECT_THAT(refused(""), HasSubstr("MODEL:FORMAT"));
   EXPECT_THAT(refused("xs-2.1"), HasSubstr("MODEL:FORMAT"));
   EXPECT_THAT(refused("xs-2.1,4/64"), HasSubstr("MODEL:FORMAT"));
-  EXPECT_THAT(refused("xs:4/64"), HasSubstr("there is no model `xs`; models are xs-2.1, s-2.1, m.1, mini"));
+  EXPECT_THAT(refused("xs:4/64"), HasSubstr("there is no model `xs`; models are xs.2, xs-2.1, s-2.1, m.1, mini"));
   EXPECT_THAT(refused("XS-2.1:4/64"), HasSubstr("no model"));
   EXPECT_THAT(refused("xs-2.1:"), HasSubstr("there is no format ``"));
   for (const char* format : {"7/64", "4/16", "4/64 ", "04/64", "4/064", "4", "fp16", "4/64/1", "bf16:x", "oq4e"}) {

@@ -21,7 +21,6 @@ struct Expected {
 const Json none = nullptr;
 const char* const nobody = "not disclosed";
 
-// Sources as the synthetic config.json has its keys: mlp_layer_types where the page cites mlp_only_layers, and a hidden_act.
 const std::vector<Expected> page = {
     {"release.date", "2026-07-21", "published announcement, date of the post"},
     {"release.license", "openmdw-1.1", "published model card, front matter"},
@@ -62,14 +61,14 @@ const std::vector<Expected> page = {
     {"attn.qk_norm", "yes, per head", "model code"},
     {"attn.output_gate", "softplus, per head, before o_proj", "published model card"},
     {"attn.qkv_bias", false, "model code"},
-    {"ffn.activation", "SwiGLU", "config /hidden_act"},
+    {"ffn.activation", "SwiGLU", "model code"},
     {"ffn.dim", 12288, "config /intermediate_size"},
     {"ffn.bias", false, "model code"},
     {"ffn.ratio", 4, "calc"},
     {"moe.experts", 256, "config /num_experts"},
     {"moe.experts_per_token", 10, "config /num_experts_per_tok"},
     {"moe.expert_dim", 1024, "config /moe_intermediate_size"},
-    {"moe.dense_layers", 1, "config /mlp_layer_types"},
+    {"moe.dense_layers", 1, "config /mlp_only_layers"},
     {"moe.router_score", "sigmoid", "model code"},
     {"moe.load_balancing", none, nobody},
     {"moe.routed_scaling_factor", 2.5, "config /moe_routed_scaling_factor"},
@@ -151,12 +150,12 @@ TEST(FactsOfS21, TheListThatThePageCitesIsCitedWhereItStandsThere) {
   // Where the two disagree, the one that decides is cited.
   config["mlp_only_layers"] = {0, 1, 2};
   found = facts_of_config(config);
-  EXPECT_EQ(found.source("moe.dense_layers"), "config /mlp_layer_types");
+  EXPECT_EQ(found.source("moe.dense_layers"), "config /mlp_only_layers");
   EXPECT_EQ(found.value("moe.dense_layers"), 1);
 
   for (const Json& unread : {Json("x"), Json::array({"x"}), Json::array({-1}), Json::array({48}), Json::array({1e300}), Json::array({Json()})}) {
     config["mlp_only_layers"] = unread;
-    EXPECT_EQ(facts_of_config(config).source("moe.dense_layers"), "config /mlp_layer_types") << unread;
+    EXPECT_EQ(facts_of_config(config).source("moe.dense_layers"), "config /mlp_only_layers") << unread;
   }
   config.erase("mlp_layer_types");
   config["mlp_only_layers"] = {0};
