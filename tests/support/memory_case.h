@@ -21,7 +21,7 @@ struct MemoryCase {
 };
 
 struct MemoryOutcome {
-  uint64_t planned = 0;   // bytes, of `lagoon plan`, and the buffer that `lagoon bench` measures bandwidth with
+  uint64_t planned = 0;   // bytes, of `lagoon plan`, and the buffer of 64 MiB with which `lagoon bench` measures bandwidth
   uint64_t resident = 0;  // bytes at most, as the kernel counted
 
   uint64_t difference() const { return planned > resident ? planned - resident : resident - planned; }
@@ -35,21 +35,21 @@ inline Json run_for_json(const std::vector<std::string>& arguments) {
   return parse_json(run.output, "output");
 }
 
-/// Plans, then fills every sequence to its last position.
+/// Plans, then fills every sequence to its last position, under a limit that leaves the plan no room but for the least buffer with which bench
+/// measures bandwidth.
 inline MemoryOutcome run_memory_case(const MemoryCase& one) {
+  constexpr uint64_t bandwidth_bytes = 64u << 20;
   const std::string chunk = std::to_string(one.chunk);
   const Json plan = run_for_json({"plan", one.model, "--context", std::to_string(one.context), "--sequences", std::to_string(one.sequences),
                                   "--prefill-chunk", chunk, "--json"});
-  const Json bench = run_for_json({"bench", one.model, "--prompts", std::to_string(one.context - 2), "--generate", "2", "--repeats", "1", "--batches",
-                                   std::to_string(one.sequences), "--context", std::to_string(one.context), "--chunk", chunk, "--format", "json"});
-  MemoryOutcome outcome = {.planned = plan.at("total_bytes").get<uint64_t>(),
-                           .resident = bench.at("memory").at("peak_resident_bytes").get<uint64_t>()};
+  MemoryOutcome outcome = {.planned = plan.at("total_bytes").get<uint64_t>() + bandwidth_bytes};
   for (const Json& line : plan.at("lines")) {
     if (line.at("name") == "tokenizer and template") outcome.planned -= line.at("bytes").get<uint64_t>();  // bench reads no text
   }
-  for (const Json& line : bench.at("memory").at("lines")) {
-    if (line.at("name") == "bandwidth measurement") outcome.planned += line.at("held_bytes").get<uint64_t>();
-  }
+  const Json bench = run_for_json({"bench", one.model, "--prompts", std::to_string(one.context - 2), "--generate", "2", "--repeats", "1", "--batches",
+                                   std::to_string(one.sequences), "--context", std::to_string(one.context), "--chunk", chunk, "--format", "json",
+                                   "--memory-limit", std::to_string(outcome.planned) + "B"});
+  outcome.resident = bench.at("memory").at("peak_resident_bytes").get<uint64_t>();
   return outcome;
 }
 

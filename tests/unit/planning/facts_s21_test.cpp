@@ -150,12 +150,12 @@ TEST(FactsOfS21, TheListThatThePageCitesIsCitedWhereItStandsThere) {
   // Where the two disagree, the one that decides is cited.
   config["mlp_only_layers"] = {0, 1, 2};
   found = facts_of_config(config);
-  EXPECT_EQ(found.source("moe.dense_layers"), "config /mlp_only_layers");
+  EXPECT_EQ(found.source("moe.dense_layers"), "config /mlp_layer_types");
   EXPECT_EQ(found.value("moe.dense_layers"), 1);
 
   for (const Json& unread : {Json("x"), Json::array({"x"}), Json::array({-1}), Json::array({48}), Json::array({1e300}), Json::array({Json()})}) {
     config["mlp_only_layers"] = unread;
-    EXPECT_EQ(facts_of_config(config).source("moe.dense_layers"), "config /mlp_only_layers") << unread;
+    EXPECT_EQ(facts_of_config(config).source("moe.dense_layers"), "config /mlp_layer_types") << unread;
   }
   config.erase("mlp_layer_types");
   config["mlp_only_layers"] = {0};
