@@ -12,7 +12,7 @@ struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;  // each as long as the header
 
-  /// Numbers stand to the right. Ends with a newline.
+  /// Columns of numbers stand to the right, columns of text to the left. Ends with a newline.
   std::string format(TableForm form) const;
 };
 

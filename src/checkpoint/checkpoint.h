@@ -39,6 +39,7 @@ struct WeightSource {
   ByteRange biases;  // affine: as scales
 
   uint64_t bytes() const { return values.bytes + scales.bytes + biases.bytes; }
+  uint64_t elements() const { return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns); }
 };
 
 struct MlpSource {

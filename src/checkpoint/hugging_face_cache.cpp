@@ -1,6 +1,7 @@
 #include "checkpoint/hugging_face_cache.h"
 
 #include "base/error.h"
+#include "checkpoint/folder_access.h"
 #include "machine/file.h"
 
 #include <fmt/ranges.h>
@@ -13,7 +14,8 @@
 namespace lagoon {
 namespace {
 
-constexpr uint64_t ref_limit = 4096;  // bytes of a file in refs/
+constexpr uint64_t ref_limit = 4096;        // bytes of a file in refs/
+constexpr size_t least_commit_letters = 4;  // of a hash; fewer would fit too much
 
 std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
 
@@ -35,6 +37,17 @@ bool is_folder(const std::filesystem::path& path) {
 bool is_file(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error);
+}
+
+/// @throws Error(io) for a folder that is there and cannot be looked into
+void require_open(const std::filesystem::path& folder) {
+  if (const std::string why = why_closed(folder); !why.empty()) fail(ErrorKind::io, "{}", why);
+}
+
+/// The path itself. @throws as require_open
+std::filesystem::path opened(const std::filesystem::path& folder) {
+  require_open(folder);
+  return folder;
 }
 
 std::vector<std::string> snapshots_in(const std::filesystem::path& folder) {
@@ -88,7 +101,7 @@ std::filesystem::path follow_ref(const std::filesystem::path& repository, const 
     fail(ErrorKind::corrupt, "{}: a commit hash was expected, the file holds `{}`; download the model again", shown(ref), printable(hash, 60));
   }
   std::filesystem::path snapshot = repository / "snapshots" / hash;
-  if (is_folder(snapshot)) return snapshot;
+  if (is_folder(opened(snapshot))) return snapshot;
   fail(ErrorKind::corrupt, "{}: the snapshot {} is named here and is not in the cache (there: {}); download the model again", shown(ref), hash,
        listed(snapshots_in(repository / "snapshots")));
 }
@@ -124,30 +137,38 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
   const std::string id = repository.id();
   const std::filesystem::path folder = folder_of(repository, hub_cache);
   if (hub_cache.empty() || !is_folder(folder)) {
+    if (!hub_cache.empty()) require_open(folder);
     fail(ErrorKind::invalid,
          "{}: there is no folder of this name, and the Hugging Face cache has no {}; download the model first, or give its folder", id,
          shown(folder));
   }
   const std::string revision = repository.revision.value_or("main");
   if (is_file(folder / "refs" / revision)) return follow_ref(folder, revision);
+  require_open(folder / "refs");
   const std::filesystem::path snapshots = folder / "snapshots";
   const std::vector<std::string> names = snapshots_in(snapshots);
   if (names.empty()) {
+    require_open(snapshots);
     const size_t unfinished = unfinished_downloads(repository, hub_cache);
     fail(ErrorKind::invalid, "{}: {} holds no snapshot{}; download the model again", id, shown(folder),
          unfinished == 0 ? "" : fmt::format(", and {} files in it are .incomplete", unfinished));
   }
   if (!repository.revision) {
-    if (names.size() == 1) return snapshots / names.front();
+    if (names.size() == 1) return opened(snapshots / names.front());
     fail(ErrorKind::invalid, "{}: {} has no refs/main, and its snapshots are {}; name one as {}@REVISION, or download the model again", id,
          shown(folder), listed(names), id);
   }
-  if (std::find(names.begin(), names.end(), revision) != names.end()) return snapshots / revision;
+  if (std::find(names.begin(), names.end(), revision) != names.end()) return opened(snapshots / revision);
   std::vector<std::string> candidates;
-  if (revision.size() >= 4 && is_hexadecimal(revision)) {
+  if (is_hexadecimal(revision) && revision.size() < least_commit_letters) {
+    fail(ErrorKind::invalid,
+         "{}@{}: {} has no such branch or tag, and of a commit at least {} characters are needed (snapshots: {}); give more of it", id, revision,
+         shown(folder), least_commit_letters, listed(names));
+  }
+  if (is_hexadecimal(revision)) {
     std::copy_if(names.begin(), names.end(), std::back_inserter(candidates), [&](const std::string& name) { return name.starts_with(revision); });
   }
-  if (candidates.size() == 1) return snapshots / candidates.front();
+  if (candidates.size() == 1) return opened(snapshots / candidates.front());
   if (candidates.size() > 1)
     fail(ErrorKind::invalid, "{}@{}: {} snapshots begin like this ({}); give more of the hash", id, revision, candidates.size(), listed(candidates));
   fail(ErrorKind::invalid, "{}@{}: {} has no such branch, tag or commit (snapshots: {}); download that revision first", id, revision, shown(folder),
@@ -157,11 +178,13 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
 std::vector<RepositoryName> list_hub_cache(const std::filesystem::path& hub_cache) {
   std::vector<RepositoryName> repositories;
   std::error_code error;
-  if (hub_cache.empty() || !std::filesystem::exists(std::filesystem::status(hub_cache, error))) return repositories;
+  if (hub_cache.empty()) return repositories;
+  require_open(hub_cache);
+  if (!std::filesystem::exists(hub_cache, error)) return repositories;
   std::filesystem::directory_iterator at(hub_cache, error);
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const auto repository = parse_folder_name(at->path().filename().string());
-    if (repository && is_folder(at->path())) repositories.push_back(*repository);
+    if (repository && (is_folder(at->path()) || !why_closed(at->path()).empty())) repositories.push_back(*repository);
   }
   if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", shown(hub_cache), error.message());
   std::sort(repositories.begin(), repositories.end(), [](const RepositoryName& a, const RepositoryName& b) { return a.id() < b.id(); });

@@ -29,11 +29,12 @@ std::optional<RepositoryName> parse_repository(const std::string& text);
 
 /// The folder of the snapshot. Without a revision: what refs/main names, or the only snapshot there is.
 /// @throws Error(invalid) if the repository or the revision is not in the cache, the sentence says where it was looked for and what is
-/// there; Error(corrupt) if refs/ names a snapshot that is not there
+/// there; Error(corrupt) if refs/ names a snapshot that is not there; Error(io) for a folder that cannot be looked into
 std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const std::filesystem::path& hub_cache);
 
-/// The repositories of models in the cache, without revisions, sorted. Nothing where there is no such folder.
-/// @throws Error(io) if the folder cannot be listed
+/// The repositories of models in the cache, without revisions, sorted; also those that cannot be looked into (find_in_hub_cache says
+/// why). Nothing where there is no such folder.
+/// @throws Error(io) if the cache cannot be listed
 std::vector<RepositoryName> list_hub_cache(const std::filesystem::path& hub_cache);
 
 /// Commits that are there, sorted.

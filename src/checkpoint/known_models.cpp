@@ -1,6 +1,7 @@
 #include "checkpoint/known_models.h"
 
 #include "base/error.h"
+#include "checkpoint/folder_access.h"
 
 #include <algorithm>
 #include <system_error>
@@ -15,11 +16,13 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-/// Sub-folders, links to folders among them, without hidden ones, sorted by name. `error` says why the list is not whole.
+/// Sub-folders, links to folders among them and also what cannot be looked into, without hidden ones, sorted by name.
+/// `error` says why the list is not whole.
 std::vector<fs::path> folders_in(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> folders;
   for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (!at->path().filename().string().starts_with(".") && is_folder(at->path())) folders.push_back(at->path());
+    if (at->path().filename().string().starts_with(".")) continue;
+    if (is_folder(at->path()) || !why_closed(at->path()).empty()) folders.push_back(at->path());
   }
   std::sort(folders.begin(), folders.end());
   return folders;
@@ -33,7 +36,7 @@ std::string name_of_folder(const fs::path& folder) {
 }
 
 void add_cache(const fs::path& hub_cache, std::vector<KnownModel>& models) {
-  for (RepositoryName& repository : list_hub_cache(hub_cache)) models.push_back({repository.id(), hub_cache, std::move(repository), {}});
+  for (RepositoryName& repository : list_hub_cache(hub_cache)) models.push_back({repository.id(), hub_cache, std::move(repository), {}, {}});
 }
 
 using Report = std::function<void(const fs::path& place, const std::string& why)>;
@@ -42,22 +45,28 @@ void report_unlisted(const fs::path& folder, const std::error_code& error, const
   if (error) report(folder, fmt::format("{}: the folder cannot be listed: {}", printable(folder.string(), 4096), error.message()));
 }
 
+/// Whether the folder is a model, or cannot be looked into, so that it may be one.
+bool add_folder(const std::string& name, const fs::path& directory, const fs::path& folder, std::vector<KnownModel>& models) {
+  std::string problem = why_closed(folder);
+  if (problem.empty() && !is_model_folder(folder)) return false;
+  models.push_back({name, directory, std::nullopt, folder, std::move(problem)});
+  return true;
+}
+
 void add_directory(const fs::path& directory, std::vector<KnownModel>& models, const Report& report) {
   std::error_code error;
   const std::vector<fs::path> folders = folders_in(directory, error);
   report_unlisted(directory, error, report);
-  if (fs::exists(directory / "config.json", error)) models.push_back({name_of_folder(directory), directory, std::nullopt, directory});
+  // A link of a model's own that leads nowhere is a missing file, of which opening the model tells.
+  const bool is_model = is_model_folder(directory);
+  if (fs::exists(directory / "config.json", error)) models.push_back({name_of_folder(directory), directory, std::nullopt, directory, {}});
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
     if (name.starts_with("models--")) continue;  // a cache is read as one
-    if (is_model_folder(folder)) {
-      models.push_back({name, directory, std::nullopt, folder});
-      continue;
-    }
+    if (is_model && !is_folder(folder)) continue;
+    if (add_folder(name, directory, folder, models)) continue;
     std::error_code inner_error;
-    for (const fs::path& inner : folders_in(folder, inner_error)) {
-      if (is_model_folder(inner)) models.push_back({name + "/" + inner.filename().string(), directory, std::nullopt, inner});
-    }
+    for (const fs::path& inner : folders_in(folder, inner_error)) add_folder(name + "/" + inner.filename().string(), directory, inner, models);
     report_unlisted(folder, inner_error, report);
   }
 }
@@ -78,11 +87,16 @@ std::vector<KnownModel> known_models(const CheckpointPlaces& places, const std::
   };
   look_in_cache(places.hub_cache);
   for (const fs::path& directory : places.models_dirs) {
+    const bool is_cache = !places.hub_cache.empty() && same_folder(directory, places.hub_cache);  // read already
+    if (const std::string why = why_closed(directory); !why.empty()) {
+      if (!is_cache) report(directory, why);
+      continue;
+    }
     if (!is_folder(directory)) {
       report(directory, fmt::format("{}: there is no such models directory", printable(directory.string(), 4096)));
       continue;
     }
-    look_in_cache(directory);
+    if (!is_cache) look_in_cache(directory);
     add_directory(directory, models, report);
   }
   return models;
@@ -103,6 +117,7 @@ ModelLocation location_of(const KnownModel& model, const std::optional<std::stri
     fail(ErrorKind::invalid, "{}@{}: {} is a folder and has no revisions, only models of the Hugging Face cache have; leave @{} out",
          printable(model.name), printable(*revision), printable(model.folder.string(), 4096), printable(*revision));
   }
+  if (!model.problem.empty()) fail(ErrorKind::io, "{}", model.problem);
   location.folder = model.folder;
   location.found_in = "models directory";
   return location;

@@ -17,15 +17,16 @@ struct KnownModel {
   std::filesystem::path place;               // the cache or the models directory
   std::optional<RepositoryName> repository;  // of a cache
   std::filesystem::path folder;              // of a models directory; of a cache empty
+  std::string problem;                       // of a models directory: why the folder cannot be looked into
 };
 
-/// Those of the cache first, then directory by directory, each sorted by name.
+/// Those of the cache first, then directory by directory, each sorted by name; also folders that cannot be looked into.
 /// @param problem  is told each place that cannot be listed, and why; may be empty
 std::vector<KnownModel> known_models(const CheckpointPlaces& places,
                                      const std::function<void(const std::filesystem::path& place, const std::string& why)>& problem = {});
 
 /// Where the model is. @param revision  of a repository; nullopt: the main one's
-/// @throws Error(invalid) if it has no such revision, Error(corrupt) for a damaged cache
+/// @throws Error(invalid) if it has no such revision, Error(corrupt) for a damaged cache, Error(io) if it cannot be looked into
 ModelLocation location_of(const KnownModel& model, const std::optional<std::string>& revision);
 
 /// What stands behind the last slash.

@@ -15,6 +15,27 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t longest_compared = 256;  // bytes of a name; longer ones are nobody's slip
+constexpr size_t least_substring = 2;     // letters; fewer would find nearly anything
+
+/// Whether `typed` stands in `name` from the beginning of a word on: s-2.1-oq4e is no part of laguna-xs-2.1-oq4e, which is another model.
+bool holds_words(std::string_view name, const std::string& typed) {
+  for (size_t at = name.find(typed); at != std::string_view::npos; at = name.find(typed, at + 1)) {
+    if (at == 0 || std::string_view("-_./").find(name[at - 1]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// The names that pass, whole or without organisation; both in small letters.
+template <typename Passes>
+std::vector<std::string> names_that(const std::vector<std::string>& names, const Passes& passes) {
+  std::vector<std::string> found;
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    const std::string lower = lower_case(name);
+    if ((passes(std::string_view(lower)) || passes(without_organisation(lower))) && seen.insert(name).second) found.push_back(name);
+  }
+  return found;
+}
 
 /// A row of the table below: the distances of one beginning of `typed` from all beginnings of `name`.
 using Row = std::vector<size_t>;
@@ -88,6 +109,24 @@ void add_alias(const ModelAlias& alias, const CheckpointPlaces& places, std::vec
 
 }  // namespace
 
+std::vector<std::string> names_like(const std::vector<std::string>& names, const std::string& typed) {
+  const std::string lower = lower_case(typed);
+  if (lower.empty()) return {};
+  std::vector<std::string> found = names_that(names, [&](std::string_view name) { return name == lower; });
+  if (found.empty()) found = names_that(names, [&](std::string_view name) { return name.starts_with(lower); });
+  if (found.empty() && lower.size() >= least_substring) found = names_that(names, [&](std::string_view name) { return holds_words(name, lower); });
+  return found;
+}
+
+std::string describe(const ModelLocation& location) {
+  const std::string name = printable(location.name, 4096);
+  if (location.alias.empty()) return name;
+  std::string text = printable(location.alias) + " = " + name;
+  if (!location.revision.empty() && location.name.find('@') == std::string::npos) text += "@" + printable(location.revision.substr(0, 8));
+  if (location.model_type) text += ", model_type " + printable(*location.model_type);
+  return text;
+}
+
 size_t name_distance(const std::string& typed, const std::string& name) { return nearness(typed, name).whole; }
 
 std::optional<std::string> nearest_model_name(const std::string& typed, const CheckpointPlaces& places) {
@@ -134,9 +173,8 @@ std::vector<ModelLocation> list_models(const CheckpointPlaces& places) {
       if (first) add_repository(model, locations);
       continue;
     }
-    ModelLocation location = location_of(model, std::nullopt);
-    if (!first) location.name = model.folder.string();
-    locations.push_back(location);
+    locations.push_back(
+        {.folder = model.folder, .name = first ? model.name : model.folder.string(), .found_in = "models directory", .problem = model.problem});
   }
   locations.insert(locations.end(), unreadable.begin(), unreadable.end());
   return locations;

@@ -3,8 +3,8 @@
 //   FOLDER                a folder that is there; absolute paths and ./ or ../ are nothing else
 //   ALIAS                 of the config file; may pin a revision and say what the model_type is
 //   ORG/NAME[@REVISION]   of the Hugging Face cache, else of a models directory
-//   short names           NAME without organisation, in any case; else what one known name alone begins with; else what it
-//                         alone holds from the beginning of a word on
+//   short names           of any of these but folders: NAME without organisation, in any case; else what one known name alone
+//                         begins with; else what it alone holds from the beginning of a word on
 #pragma once
 
 #include <filesystem>
@@ -48,6 +48,13 @@ ModelLocation find_model(const std::string& model, const CheckpointPlaces& place
 /// main), and in each models directory every folder with config.json, .safetensors or .gguf files, up to two levels deep. What is
 /// broken is in the list, with its problem. Sorted by name within each place.
 std::vector<ModelLocation> list_models(const CheckpointPlaces& places);
+
+/// The names among `names` that `typed` means: equal ones in any case (also without what stands before a slash), else those that
+/// begin so, else those that hold it from the beginning of a word on. Each once, in their order.
+std::vector<std::string> names_like(const std::vector<std::string>& names, const std::string& typed);
+
+/// "al = org/name@1111e85e, model_type laguna": a location as tables show it.
+std::string describe(const ModelLocation& location);
 
 /// The number of changes (a letter more, less or other, or two neighbours swapped) between two names; case counts not.
 size_t name_distance(const std::string& typed, const std::string& name);

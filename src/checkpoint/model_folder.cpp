@@ -2,6 +2,7 @@
 // reserved word (the folder of that name is ./nano).
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/folder_access.h"
 #include "checkpoint/hugging_face_cache.h"
 #include "checkpoint/known_models.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t least_substring = 2;  // letters; fewer would find nearly anything
 constexpr size_t longest_name = 1024;  // bytes; longer texts are no names
+constexpr size_t most_named = 8;       // in one sentence
 
 std::string shown(const fs::path& path) { return printable(path.string(), 4096); }
 
@@ -93,45 +94,72 @@ ModelLocation find_alias(const ModelAlias& alias, const std::optional<std::strin
   }
 }
 
-/// The models whose name or short name passes; one for each name, since of several places the first counts.
-template <typename Passes>
-std::vector<const KnownModel*> models_that(const std::vector<KnownModel>& known, const Passes& passes) {
-  std::vector<const KnownModel*> found;
-  for (const KnownModel& model : known) {
-    const std::string name = lower_case(model.name);
-    const bool new_name = std::none_of(found.begin(), found.end(), [&](const KnownModel* other) { return other->name == model.name; });
-    if (new_name && (passes(name) || passes(std::string(without_organisation(name))))) found.push_back(&model);
-  }
-  return found;
-}
+/// Everything that has a name: nano, aliases, and what is in cache and directories.
+class NamedModels {
+ public:
+  explicit NamedModels(const CheckpointPlaces& places)
+      : places_(places), known_(known_models(places, [&](const fs::path&, const std::string& why) { closed_.push_back(why); })) {}
 
-/// Whether `typed` stands in `name` from the beginning of a word on: s-2.1-oq4e is no part of laguna-xs-2.1-oq4e, which is another model.
-bool holds_words(const std::string& name, const std::string& typed) {
-  for (size_t at = name.find(typed); at != std::string::npos; at = name.find(typed, at + 1)) {
-    if (at == 0 || std::string_view("-_./").find(name[at - 1]) != std::string_view::npos) return true;
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    if (!places_.shipped_models.empty()) names.emplace_back("nano");
+    for (const ModelAlias& alias : places_.aliases) names.push_back(alias.name);
+    for (const KnownModel& model : known_) names.push_back(model.name);
+    return names;
   }
-  return false;
-}
 
-/// The one model that was found; nullptr if none. @throws Error(invalid) for several
-const KnownModel* only_one(const std::vector<const KnownModel*>& found, const std::string& typed) {
-  if (found.size() <= 1) return found.empty() ? nullptr : found.front();
-  constexpr size_t most = 8;
+  /// What has exactly this name; of several places the first counts.
+  std::optional<ModelLocation> find(const Query& query) const {
+    if (query.name == "nano") {
+      if (!query.revision) return shipped_nano(places_);
+      fail(ErrorKind::invalid, "nano@{0}: the model that ships with Lagoon has no revisions; leave @{0} out", printable(*query.revision));
+    }
+    for (const ModelAlias& alias : places_.aliases) {
+      if (alias.name == query.name) return find_alias(alias, query.revision, places_);
+    }
+    for (const KnownModel& model : known_) {
+      if (model.name == query.name) return location_of(model, query.revision);
+    }
+    return std::nullopt;
+  }
+
+  /// Why there may be more than was found: places, and folders that stand before the name, that cannot be looked into.
+  std::vector<std::string> closed(const std::string& name) const {
+    std::vector<std::string> reasons = closed_;
+    for (const KnownModel& model : known_) {
+      if (!model.problem.empty() && lower_case(name).starts_with(lower_case(model.name) + "/")) reasons.push_back(model.problem);
+    }
+    return reasons;
+  }
+
+ private:
+  const CheckpointPlaces& places_;
+  std::vector<std::string> closed_;
+  std::vector<KnownModel> known_;
+};
+
+[[noreturn]] void refuse_several(const std::string& typed, const std::vector<std::string>& candidates) {
   std::vector<std::string> names;
-  for (const KnownModel* model : found) {
-    if (names.size() < most) names.push_back("`" + printable(model->name) + "`");
+  for (const std::string& name : candidates) {
+    if (names.size() < most_named) names.push_back("`" + printable(name) + "`");
   }
-  fail(ErrorKind::invalid, "{}: this fits {} models: {}{}; write more of the name", printable(typed), found.size(), fmt::join(names, ", "),
-       found.size() > most ? ", ..." : "");
+  fail(ErrorKind::invalid, "{}: this fits {} models: {}{}; write more of the name", printable(typed), candidates.size(), fmt::join(names, ", "),
+       candidates.size() > most_named ? ", ..." : "");
 }
 
-[[noreturn]] void refuse_unknown(const std::string& model, const Query& query, const CheckpointPlaces& places) {
+[[noreturn]] void refuse_unknown(const std::string& model, const Query& query, const CheckpointPlaces& places, const NamedModels& named) {
   std::string sentence = fmt::format("{}: there is no such folder, and no model of this name", printable(model));
   if (!places.hub_cache.empty()) sentence += fmt::format(" in the Hugging Face cache ({})", shown(places.hub_cache));
   if (!places.models_dirs.empty()) {
     std::vector<std::string> directories;
     for (const fs::path& directory : places.models_dirs) directories.push_back(shown(directory));
     sentence += fmt::format(" or in {}", fmt::join(directories, ", "));
+  }
+  if (const std::vector<std::string> closed = named.closed(query.name); !closed.empty()) {
+    const size_t count = std::min(closed.size(), most_named);
+    sentence +=
+        fmt::format("; not everything could be searched ({}{})", fmt::join(closed.begin(), closed.begin() + static_cast<std::ptrdiff_t>(count), "; "),
+                    closed.size() > count ? "; ..." : "");
   }
   const auto nearest = nearest_model_name(query.name, places);
   if (nearest) {
@@ -140,28 +168,24 @@ const KnownModel* only_one(const std::vector<const KnownModel*>& found, const st
   fail(ErrorKind::invalid, "{}; download the model first, or give a folder, a name that `lagoon models` lists, or `nano`", sentence);
 }
 
+/// Whether `typed` is the whole name, in any case and also without organisation.
+bool is_whole(const std::string& name, const std::string& typed) {
+  const std::string lower = lower_case(name);
+  return lower == lower_case(typed) || without_organisation(lower) == lower_case(typed);
+}
+
 ModelLocation find_by_name(const std::string& model, const CheckpointPlaces& places) {
   const Query query = parse_query(model);
-  for (const ModelAlias& alias : places.aliases) {
-    if (alias.name == query.name) return find_alias(alias, query.revision, places);
-  }
-  const std::vector<KnownModel> known = known_models(places);
-  for (const KnownModel& candidate : known) {
-    if (candidate.name == query.name) return location_of(candidate, query.revision);
-  }
-  const std::string typed = lower_case(query.name);
-  for (const ModelAlias& alias : places.aliases) {
-    if (lower_case(alias.name) == typed) return find_alias(alias, query.revision, places);
-  }
-  const KnownModel* found = only_one(models_that(known, [&](const std::string& name) { return name == typed; }), model);
+  const NamedModels named(places);
+  if (const auto found = named.find(query)) return *found;
+  const std::vector<std::string> names = names_like(named.names(), query.name);
+  // A file of this name wins over a name that it only resembles.
+  const bool whole = !names.empty() && is_whole(names.front(), query.name);
   std::error_code error;
-  if (found == nullptr && fs::exists(model, error)) refuse_file(model);
-  if (found == nullptr) found = only_one(models_that(known, [&](const std::string& name) { return name.starts_with(typed); }), model);
-  if (found == nullptr && typed.size() >= least_substring) {
-    found = only_one(models_that(known, [&](const std::string& name) { return holds_words(name, typed); }), model);
-  }
-  if (found == nullptr) refuse_unknown(model, query, places);
-  return location_of(*found, query.revision);
+  if (!whole && fs::exists(model, error)) refuse_file(model);
+  if (names.size() > 1) refuse_several(model, names);
+  if (names.empty()) refuse_unknown(model, query, places, named);
+  return *named.find({names.front(), query.revision});
 }
 
 }  // namespace
@@ -177,6 +201,7 @@ ModelLocation find_model(const std::string& model, const CheckpointPlaces& place
   if (!must_be_path && model.size() <= longest_name) return find_by_name(model, places);
   std::error_code error;
   if (fs::exists(model, error)) refuse_file(model);
+  if (const std::string why = why_closed(model); !why.empty()) fail(ErrorKind::io, "{}", why);
   const fs::path tried = fs::absolute(model, error);
   fail(ErrorKind::invalid, "{}: there is no folder {}; give a folder, a name that `lagoon models` lists, or `nano`", printable(model),
        shown(error ? fs::path(model) : tried.lexically_normal()));

@@ -54,6 +54,19 @@ std::string answer(const std::string& format, const std::vector<ComparedModel>& 
   return format == "markdown" ? comparison_markdown(models) : comparison_table(models);
 }
 
+StoredWeights stored_of(const ChosenModel& model) {
+  if (model.formats_known) return stored_weights(model.checkpoint, model.headers_place);
+  return {model.artifact->weight_bytes, model.artifact->format, {"published", model.artifact->source, ""}};
+}
+
+ComparedModel compare_one(const ChosenModel& model, const std::vector<PublishedModel>& known, const KvRequest& kv, const Environment& environment) {
+  const PublishedModel* published = find_published_model(known, model.checkpoint.config());
+  ComparedModel compared = compared_model(model.name, model.kind, model.checkpoint, published, kv, stored_of(model), model.headers_place);
+  if (model.formats_known) compared.memory = memory_of(model, environment);
+  compared.location = location_json(model.checkpoint);
+  return compared;
+}
+
 int run(const Flags& flags, const Environment& environment) {
   check_format(flags.format, {"table", "markdown", "json", "csv", "html"});
   if (flags.models.size() < 2) fail(ErrorKind::invalid, "compare: one model was given; give two or more");
@@ -61,9 +74,7 @@ int run(const Flags& flags, const Environment& environment) {
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
   for (const std::string& name : flags.models) {
-    const ChosenModel model = choose_model(name, environment);
-    models.push_back(compared_model(model.name, model.kind, model.checkpoint, find_published_model(known, model.checkpoint.config()), kv));
-    models.back().memory = memory_of(model, environment);
+    models.push_back(compare_one(choose_model(name, environment, ModelNeed::shape), known, kv, environment));
   }
   write_answer(answer(flags.format, models), flags.output);
   return 0;

@@ -172,6 +172,9 @@ ConfigFile parse_config_file(std::string_view text, const std::string& what, con
 ConfigFile read_config_file(const fs::path& path, bool needed, const fs::path& home) {
   const std::string what = printable(path.string(), 4096);
   std::error_code error;
+  // Nobody named the usual place; where its folder lets nobody in, there are no settings for whoever asks. A file there that cannot be
+  // read is another thing.
+  if (!needed && fs::symlink_status(path, error).type() == fs::file_type::none && error == std::errc::permission_denied) return {};
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
     if (!needed) return {};

@@ -28,7 +28,8 @@ struct ConfigFile {
 /// @throws Error(invalid) or Error(corrupt), naming the key, what was found and what is understood
 ConfigFile parse_config_file(std::string_view text, const std::string& what, const std::filesystem::path& home);
 
-/// @param needed  whether it is an error that there is no such file; without it an absent file says nothing
+/// @param needed  whether it is an error that there is no such file; without it an absent file says nothing, nor does one in a folder
+///                without permission
 /// @throws as parse_config_file, and Error(invalid) for a file that cannot be read
 ConfigFile read_config_file(const std::filesystem::path& path, bool needed, const std::filesystem::path& home);
 

@@ -23,8 +23,10 @@ struct Flags {
 };
 
 std::string heading(const ChosenModel& model, const PublishedModel* published) {
-  if (published == nullptr) return model.name + ": no published model has this shape";
-  return model.name + ": has the shape of " + published->name + " (" + published->repository + ")";
+  std::string text = model.name + (published == nullptr ? ": no published model has this shape"
+                                                        : ": has the shape of " + published->name + " (" + published->repository + ")");
+  if (!model.checkpoint.overridden().empty()) text += "; config.json itself says " + model.checkpoint.overridden();
+  return text;
 }
 
 Json facts_document(const ChosenModel& model, const PublishedModel* published, std::span<const Fact> facts) {
@@ -33,16 +35,17 @@ Json facts_document(const ChosenModel& model, const PublishedModel* published, s
     about["published_as"] = published->id;
     about["repository"] = published->repository;
   }
+  about["location"] = location_json(model.checkpoint);
   return {{"model", about}, {"facts", to_json(facts)}};
 }
 
 int run(const Flags& flags, const Environment& environment) {
   check_format(flags.format, {"table", "markdown", "json"});
   const KvRequest kv = kv_request_of(flags.kv);
-  const ChosenModel model = choose_model(flags.model, environment);
+  const ChosenModel model = choose_model(flags.model, environment, ModelNeed::shape);
   const std::vector<PublishedModel> known = published_models();
   const PublishedModel* published = find_published_model(known, model.checkpoint.config());
-  const std::vector<Fact> facts = facts_of(model.checkpoint, published, kv);
+  const std::vector<Fact> facts = facts_of(model.checkpoint, published, kv, model.headers_place);
   std::string text;
   if (flags.format == "json") {
     text = facts_document(model, published, facts).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -65,7 +65,7 @@ int run(const Flags& flags, const Environment& environment) {
   check_format(flags.format, {"table", "markdown", "json"});
   std::vector<uint64_t> contexts;
   if (!flags.contexts.empty()) contexts = parse_contexts(flags.contexts, "--contexts");
-  const ChosenModel model = choose_model(flags.model, environment);
+  const ChosenModel model = choose_model(flags.model, environment, ModelNeed::shape);
   const ModelConfig& config = model.checkpoint.config();
   if (contexts.empty()) contexts = usual_contexts(config);
   const std::vector<Row> rows = rows_of(config, contexts);

@@ -20,24 +20,152 @@ constexpr uint64_t json_limit = 16 << 20;
 /// Of the published S-2.1 and XS-2.1, which share one tokenizer: what oQ4e's repository holds beside its weights.
 constexpr uint64_t published_text_bytes = 7'701'545;
 
-/// What this machine has under the name counts before what is known without a download.
-bool is_here(const std::string& model, const CheckpointPlaces& places) {
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; });
+  return text;
+}
+
+std::string without_organisation(const std::string& name) { return name.substr(name.find('/') + 1); }
+
+bool is_exact(const std::string& typed, const std::string& name) {
+  return lower(typed) == lower(name) || lower(typed) == lower(without_organisation(name));
+}
+
+/// Where it is on this machine; nullopt if nothing here, or more than one thing, has the name.
+std::optional<ModelLocation> locate(const std::string& model, const CheckpointPlaces& places) {
   try {
-    (void)find_model(model, places);
-    return true;
+    return find_model(model, places);
   } catch (const Error&) {
-    return false;  // whoever opens it then says why
+    return std::nullopt;  // whoever opens it then says why
   }
 }
 
+bool is_exact(const std::string& model, const ModelLocation& location) {
+  const std::string name = model.substr(0, model.find('@'));
+  std::error_code error;
+  return location.found_in == "shipped" || std::filesystem::exists(model, error) || is_exact(name, location.name) || is_exact(name, location.alias);
+}
+
 /// The shape whose facts are those of a published model.
-const PublishedShape* shape_of_published(const std::string& id) {
-  const std::vector<PublishedModel> models = published_models();
-  for (const PublishedShape& shape : published_shapes()) {
-    const PublishedModel* model = find_published_model(models, read_model_config(config_of(shape, shape.layers), "config.json"));
-    if (model != nullptr && model->id == id) return &shape;
+const PublishedShape* shape_of_published(const PublishedModel& published) {
+  const std::vector<PublishedModel> one = {published};
+  const auto shapes = published_shapes();
+  const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const PublishedShape& shape) {
+    return find_published_model(one, read_model_config(config_of(shape, shape.layers), "config.json")) != nullptr;
+  });
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+constexpr const char* implied_headers = "headers that the published shape implies";
+
+ChosenModel choose_artifact(const Artifact& artifact, ModelNeed need) {
+  const PublishedShape& shape = *find_shape(artifact.model);
+  const bool known = artifact.formats.has_value();
+  Checkpoint checkpoint = known || need == ModelNeed::formats
+                              ? open_artifact(artifact)
+                              : open_described(artifact.repository, config_of(shape, shape.layers), *FormatMap::uniform("bf16"));
+  return {.name = artifact.repository,
+          .kind = "artifact",
+          .checkpoint = std::move(checkpoint),
+          .artifact = artifact,
+          .text_bytes = published_text_bytes,
+          .formats_known = known,
+          .headers_place = implied_headers};
+}
+
+ChosenModel choose_published(const PublishedModel& published, const PublishedShape& shape) {
+  return {.name = published.id,
+          .kind = "published",
+          .checkpoint = open_described(published.id, config_of(shape, shape.layers), *FormatMap::uniform("bf16")),
+          .text_bytes = published_text_bytes,
+          .headers_place = implied_headers};
+}
+
+/// What is known without a download.
+class KnownNames {
+ public:
+  explicit KnownNames(const Environment& environment) : artifacts_(artifacts_of(environment)), published_(published_models()) {
+    std::erase_if(published_, [](const PublishedModel& model) { return shape_of_published(model) == nullptr; });
+    for (const Artifact& artifact : artifacts_) names_.insert(names_.end(), {artifact.name, artifact.repository});
+    for (const PublishedModel& model : published_) names_.push_back(model.id);
   }
-  return nullptr;
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// nullopt if nothing is meant. @param exact  by its whole name alone. @throws Error(invalid) if several are meant
+  std::optional<ChosenModel> choose(const std::string& typed, ModelNeed need, bool exact) const {
+    const size_t at = typed.find('@');
+    std::vector<std::string> like = names_like(names_, typed.substr(0, at));
+    if (exact) std::erase_if(like, [&](const std::string& name) { return !is_exact(typed.substr(0, at), name); });
+    std::vector<const Artifact*> artifacts;
+    std::vector<const PublishedModel*> models;
+    const auto is_meant = [&](const std::string& name) { return std::find(like.begin(), like.end(), name) != like.end(); };
+    for (const Artifact& artifact : artifacts_) {
+      if (is_meant(artifact.name) || is_meant(artifact.repository)) artifacts.push_back(&artifact);
+    }
+    for (const PublishedModel& model : published_) {
+      if (is_meant(model.id) && at == std::string::npos) models.push_back(&model);
+    }
+    // The id of a published model is more than the beginning of an artifact's name, and the other way round.
+    if (artifacts.size() + models.size() > 1) {
+      fail(ErrorKind::invalid, "{}: this fits {} known names: {}; write more of the name, or a SPEC such as s-2.1:bf16", printable(typed),
+           like.size(), fmt::join(like.begin(), like.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(like.size(), 8)), ", "));
+    }
+    if (!models.empty()) return choose_published(*models.front(), *shape_of_published(*models.front()));
+    if (artifacts.empty()) return std::nullopt;
+    check_revision(*artifacts.front(), typed);
+    return choose_artifact(*artifacts.front(), need);
+  }
+
+ private:
+  static void check_revision(const Artifact& artifact, const std::string& typed) {
+    const size_t at = typed.find('@');
+    if (at == std::string::npos || artifact.revision.starts_with(typed.substr(at + 1))) return;
+    fail(ErrorKind::invalid, "{}: {} is known at revision {}; leave the revision out", printable(typed), artifact.repository,
+         artifact.revision.empty() ? "unknown" : artifact.revision);
+  }
+
+  std::vector<Artifact> artifacts_;
+  std::vector<PublishedModel> published_;
+  std::vector<std::string> names_;
+};
+
+/// Says which known name is nearest, if it is nearer than what is on this machine.
+void refuse_if_known_is_near(const std::string& model, const KnownNames& known, const CheckpointPlaces& places) {
+  size_t best = model.size() / 3 + 1;
+  std::string nearest;
+  for (const std::string& name : known.names()) {
+    for (const std::string& spelling : {name, without_organisation(name)}) {
+      const size_t distance = name_distance(model, spelling);
+      if (distance >= best) continue;
+      best = distance;
+      nearest = spelling;
+    }
+  }
+  const auto local = nearest_model_name(model, places);
+  if (nearest.empty() || (local && name_distance(model, *local) <= best)) return;
+  fail(ErrorKind::invalid,
+       "{}: nothing on this machine, no known artifact and no published model has this name; did you mean `{}`? `lagoon models` lists what is here, "
+       "`lagoon plan --artifacts` what is known",
+       printable(model), nearest);
+}
+
+ChosenModel choose_here(const std::string& model, const ModelLocation& location) {
+  Checkpoint checkpoint = Checkpoint::open(location, SystemFiles());
+  const bool said_otherwise = !location.alias.empty() || !location.revision.empty() || !is_exact(model, location);
+  const uint64_t text_bytes = text_bytes_of(checkpoint.folder());
+  return {.name = said_otherwise ? describe(location) : printable(model, 4096),
+          .kind = "checkpoint",
+          .checkpoint = std::move(checkpoint),
+          .text_bytes = text_bytes};
+}
+
+/// An alias may also stand for what is not on this machine.
+const ModelAlias* find_alias(const std::string& model, const CheckpointPlaces& places) {
+  const auto found =
+      std::find_if(places.aliases.begin(), places.aliases.end(), [&](const ModelAlias& alias) { return lower(alias.name) == lower(model); });
+  return found == places.aliases.end() ? nullptr : &*found;
 }
 
 Json read_json(const std::string& path) { return parse_json(read_text(SystemFiles(), path, json_limit), printable(path, 4096)); }
@@ -86,34 +214,48 @@ Checkpoint open_artifact(const Artifact& artifact) {
   return open_described(artifact.repository, config_of(shape, shape.layers), *artifact.formats);
 }
 
-ChosenModel choose_model(const std::string& model, const Environment& environment) {
-  if (!is_here(model, environment.places)) {
-    const std::vector<Artifact> artifacts = artifacts_of(environment);
-    if (const Artifact* artifact = find_artifact(artifacts, model)) {
-      return {.name = artifact->repository,
-              .kind = "artifact",
-              .checkpoint = open_artifact(*artifact),
-              .artifact = *artifact,
-              .text_bytes = published_text_bytes};
-    }
-    if (const PublishedShape* shape = shape_of_published(model)) {
-      return {.name = model,
-              .kind = "published",
-              .checkpoint = open_described(model, config_of(*shape, shape->layers), *FormatMap::uniform("bf16")),
-              .text_bytes = published_text_bytes};
-    }
-    if (model.find(':') != std::string::npos) {
-      const SyntheticSpec spec = parse_synthetic_spec(model);
-      return {.name = to_string(spec), .kind = "synthetic", .checkpoint = open_synthetic(spec)};
-    }
+ChosenModel choose_model(const std::string& model, const Environment& environment, ModelNeed need) {
+  const std::optional<ModelLocation> location = locate(model, environment.places);
+  if (location && is_exact(model, *location)) return choose_here(model, *location);
+  if (!location && model.find(':') != std::string::npos) {
+    const SyntheticSpec spec = parse_synthetic_spec(model);
+    return {.name = to_string(spec), .kind = "synthetic", .checkpoint = open_synthetic(spec)};
   }
-  Checkpoint checkpoint = Checkpoint::open(model, environment.places, SystemFiles());
-  const uint64_t text_bytes = text_bytes_of(checkpoint.folder());
-  return {.name = printable(model, 4096), .kind = "checkpoint", .checkpoint = std::move(checkpoint), .text_bytes = text_bytes};
+  const KnownNames known(environment);
+  if (auto exact = known.choose(model, need, true)) return std::move(*exact);
+  if (location) return choose_here(model, *location);
+  if (const ModelAlias* alias = find_alias(model, environment.places)) {
+    Environment without_aliases = environment;
+    without_aliases.places.aliases.clear();
+    ChosenModel chosen = choose_model(alias->revision ? alias->model + "@" + *alias->revision : alias->model, without_aliases, need);
+    chosen.name = fmt::format("{} = {}", alias->name, chosen.name);
+    return chosen;
+  }
+  if (auto meant = known.choose(model, need, false)) return std::move(*meant);
+  refuse_if_known_is_near(model, known, environment.places);
+  return choose_here(model, find_model(model, environment.places));  // which says what is wrong
+}
+
+Json location_json(const Checkpoint& checkpoint) {
+  const ModelLocation& location = checkpoint.location();
+  if (location.found_in.empty()) return {};
+  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(printable(value, 4096)); };
+  return {{"name", text(location.name)},
+          {"found_in", location.found_in},
+          {"revision", text(location.revision)},
+          {"alias", text(location.alias)},
+          {"model_type", text(location.model_type.value_or(""))},
+          {"config_says", text(checkpoint.overridden())}};
+}
+
+std::string location_note(const Checkpoint& checkpoint) {
+  if (checkpoint.location().alias.empty()) return {};
+  const std::string odd = checkpoint.overridden().empty() ? "" : fmt::format("; config.json itself says {}", checkpoint.overridden());
+  return fmt::format("lagoon: {}{}\n", describe(checkpoint.location()), odd);
 }
 
 Checkpoint open_weights(const std::string& model, const Environment& environment) {
-  const bool spec = model.find(':') != std::string::npos && !is_here(model, environment.places);
+  const bool spec = model.find(':') != std::string::npos && !locate(model, environment.places);
   return spec ? open_synthetic(parse_synthetic_spec(model)) : Checkpoint::open(model, environment.places, SystemFiles());
 }
 

@@ -2,6 +2,7 @@
 // download.
 #pragma once
 
+#include "base/json.h"
 #include "checkpoint/artifact.h"
 #include "checkpoint/checkpoint.h"
 #include "commands/environment.h"
@@ -13,17 +14,30 @@
 namespace lagoon {
 
 struct ChosenModel {
-  std::string name;  // as it is to be shown
+  std::string name;  // as it is to be shown: with what a short name or an alias stands for
   std::string kind;  // "checkpoint"; "synthetic": a SPEC as `bench --synthetic` takes; "artifact": a known quantization that is not
                      // here; "published": an id of data/models, in BF16; "described": a config.json with formats
   Checkpoint checkpoint;
   std::optional<Artifact> artifact;
-  uint64_t text_bytes = 0;  // of tokenizer.json and template, as files; 0: it has none
+  uint64_t text_bytes = 0;                       // of tokenizer.json and template, as files; 0: it has none
+  bool formats_known = true;                     // false: the checkpoint stands for the shape alone, its formats are not the artifact's
+  std::string headers_place = "tensor headers";  // where counts come from
 };
 
-/// A checkpoint of this machine, a known artifact by its short name or repository, an id of data/models, or a SPEC.
-/// @throws Error as Checkpoint::open and parse_synthetic_spec; Error(unsupported) for an artifact whose formats are not known or not run
-ChosenModel choose_model(const std::string& model, const Environment& environment);
+/// What a command looks at: artifacts in formats that Lagoon does not run have a shape all the same.
+enum class ModelNeed { formats, shape };
+
+/// In this order: a checkpoint of this machine by its exact name; a SPEC; a known artifact or an id of data/models by its exact name; a
+/// checkpoint of this machine by a part of its name; an alias of what is not here; what is known by a part of its name.
+/// @throws Error as Checkpoint::open and parse_synthetic_spec; Error(invalid) with the nearest name where nothing fits or several do;
+/// Error(unsupported) for an artifact whose formats are needed and not known or not run
+ChosenModel choose_model(const std::string& model, const Environment& environment, ModelNeed need = ModelNeed::formats);
+
+/// Where a checkpoint was found: {"name", "found_in", "revision", "alias", "model_type", "config_says"}; null for what is not on this machine.
+Json location_json(const Checkpoint& checkpoint);
+
+/// "lagoon: al = org/name@1111e85e, ...\n" for a model that an alias stands for, with what config.json says otherwise; else empty.
+std::string location_note(const Checkpoint& checkpoint);
 
 /// What has weights to compute with: a checkpoint of this machine or a SPEC. @throws as choose_model
 Checkpoint open_weights(const std::string& model, const Environment& environment);

@@ -65,7 +65,10 @@ bool has_template(const std::filesystem::path& folder) {
 
 ModelSizes sizes_of(const Checkpoint& checkpoint, const Environment& environment) {
   const PartCounts counts = count_parts(checkpoint);
-  return {.format = format_summary(checkpoint),
+  return {.architecture = "LagunaForCausalLM",  // Checkpoint opens no other
+          .layers = checkpoint.config().layer_count(),
+          .experts = checkpoint.config().experts,
+          .format = format_summary(checkpoint),
           .weight_bytes = checkpoint.weight_bytes(),
           .parameters = counts.total,
           .active_parameters = counts.active,
@@ -132,7 +135,7 @@ Json to_json(const ListedModel& model) {
   object["model_type_override"] = text_or_null(model.location.model_type.value_or(""));
   object["overridden"] = text_or_null(model.overridden);
   const bool opened = model.sizes.has_value();
-  object["architecture"] = opened ? Json("LagunaForCausalLM") : Json();
+  object["architecture"] = opened ? Json(model.sizes->architecture) : Json();
   object["format"] = opened ? Json(model.sizes->format) : Json();
   object["weight_bytes"] = opened ? Json(model.sizes->weight_bytes) : Json();
   object["parameters"] = opened ? Json(model.sizes->parameters) : Json();

@@ -14,7 +14,10 @@ namespace lagoon {
 
 /// The sizes of a checkpoint whose headers are sound.
 struct ModelSizes {
-  std::string format;  // "MLX affine 4-bit/64"
+  std::string architecture;  // "LagunaForCausalLM"
+  int64_t layers = 0;
+  int64_t experts = 0;  // of each layer that has them; 0: none has
+  std::string format;   // "MLX affine 4-bit/64"
   uint64_t weight_bytes = 0;
   uint64_t parameters = 0;
   uint64_t active_parameters = 0;

@@ -15,7 +15,8 @@ namespace lagoon {
 /// Adds --models-dir DIR, which may be repeated.
 void add_models_dir(CLI::App& parser, std::vector<std::string>& directories);
 
-/// Puts the directories of the command line before those of the config file. @throws Error(invalid) for one that is no folder
+/// Puts the directories of the command line before those of the config file, each folder once. @throws Error(invalid) for one that is no
+/// folder
 void use_models_dirs(const std::vector<std::string>& directories, CheckpointPlaces& places);
 
 /// Takes the options by which other programs ask for speculative decoding (--mtp, --speculative, --draft-model, ...) and refuses them with

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "commands/interrupt.h"
 #include "commands/model_choice.h"
-#include "commands/model_options.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "machine/available_memory.h"
@@ -128,7 +127,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   LoadedModel loaded = {.plan = planner.plan(request)};
   const std::optional<MemoryBound> bound = check_memory(name, planner, request, loaded.plan, memory_wishes(flags, environment));
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
-  if (const std::string note = override_note(checkpoint); !note.empty()) write_error(note);
+  if (const std::string note = location_note(checkpoint); !note.empty()) write_error(note);
   watch_interrupts();
   loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);
   for (const PlanLine& line : loaded.plan.lines) {

@@ -2,6 +2,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "benchmark/table.h"
+#include "checkpoint/known_models.h"
 #include "commands/command.h"
 #include "commands/config_file.h"
 #include "commands/model_listing.h"
@@ -20,16 +21,6 @@ struct Flags {
   bool json = false;
 };
 
-/// "s21 = org/name@8e3f5cad, model_type laguna" of an alias; else the name.
-std::string name_of(const ModelLocation& location) {
-  const std::string name = printable(location.name, 4096);
-  if (location.alias.empty()) return name;
-  std::string text = printable(location.alias) + " = " + name;
-  if (!location.revision.empty() && location.name.find('@') == std::string::npos) text += "@" + printable(location.revision.substr(0, 8));
-  if (location.model_type) text += ", model_type " + *location.model_type;
-  return text;
-}
-
 /// "117.6B", "3.5M".
 std::string short_count(uint64_t number) {
   const auto value = static_cast<double>(number);
@@ -44,18 +35,25 @@ std::string context_of(const ModelSizes& sizes) {
   return here == most ? format_count(here) : fmt::format("{} of {}", format_count(here), format_count(most));
 }
 
+/// "laguna, 48 layers, 256 experts": what JSON has as LagunaForCausalLM.
+std::string architecture_of(const ModelSizes& sizes) {
+  std::string text = fmt::format("{}, {} layers", lower_case(sizes.architecture.substr(0, sizes.architecture.find("For"))), sizes.layers);
+  if (sizes.experts > 0) text += fmt::format(", {} experts", sizes.experts);
+  return text;
+}
+
 void print_tables(const std::vector<ListedModel>& models, const Environment& environment) {
-  Table usable{.header = {"model", "format", "weights", "parameters", "context here", "found in"}};
+  Table usable{.header = {"model", "architecture", "format", "weights", "parameters", "context here", "found in"}};
   std::string notes;
   std::string unusable;
   for (const ListedModel& model : models) {
-    const std::string name = name_of(model.location);
+    const std::string name = describe(model.location);
     if (!model.usable()) {
       unusable += fmt::format("  {}\n      {}\n", name, model.reason);
       continue;
     }
-    usable.rows.push_back({name, model.sizes->format, format_gib(model.sizes->weight_bytes), short_count(model.sizes->parameters),
-                           context_of(*model.sizes), model.location.found_in});
+    usable.rows.push_back({name, architecture_of(*model.sizes), model.sizes->format, format_gib(model.sizes->weight_bytes),
+                           short_count(model.sizes->parameters), context_of(*model.sizes), model.location.found_in});
     if (!model.overridden.empty()) {
       notes += fmt::format("{}: config.json says {}; it is read as {}\n", name, model.overridden, model.location.model_type.value_or(""));
     }

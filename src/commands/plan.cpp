@@ -7,6 +7,7 @@
 #include "checkpoint/synthetic_shapes.h"
 #include "commands/command.h"
 #include "commands/model_choice.h"
+#include "commands/model_options.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
@@ -130,6 +131,7 @@ Command declare_plan(CLI::App& program) {
       ->check(not_empty());
   parser->add_flag("--explain", flags->explain, "the formula of each line, with numbers put in");
   parser->add_flag("--json", flags->json, "one JSON object");
+  refuse_speculation(*parser);
   return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
 }
 

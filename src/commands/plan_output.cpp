@@ -80,6 +80,7 @@ std::string subject(const ChosenModel& chosen, const PlanAnswer& answer) {
   std::string text =
       fmt::format("{} ({}): {} at once, {} tokens each, chunk {}, keys and values {}\n", chosen.name, chosen.kind, count(answer.request.sequences),
                   count(answer.request.model.context), options_of(answer.request).step_rows, kv_name(answer.request));
+  if (!chosen.checkpoint.overridden().empty()) text += fmt::format("config.json itself says {}\n", chosen.checkpoint.overridden());
   if (!chosen.artifact) return text;
   const Artifact& artifact = *chosen.artifact;
   text += fmt::format("{}, not on this machine; source: {}\n", artifact.format, artifact.source);
@@ -134,6 +135,7 @@ Json plan_json(const ChosenModel& chosen, const PlanAnswer& answer, bool explain
   for (const MemoryBound& one : answer.bounds) bounds.push_back({{"name", one.name}, {"bytes", one.bytes}, {"reserve_bytes", one.reserve}});
   Json object = {{"model", chosen.name},
                  {"kind", chosen.kind},
+                 {"location", location_json(chosen.checkpoint)},
                  {"context", answer.request.model.context},
                  {"sequences", answer.request.sequences},
                  {"prefill_chunk", options_of(answer.request).step_rows},

@@ -49,11 +49,12 @@ int parse_and_run(int count, char** arguments) {
                                          declare_generate(program), declare_inspect(program), declare_logits(program), declare_models(program),
                                          declare_plan(program),     declare_render(program),  declare_synth(program),  declare_tokenize(program)};
   program.footer(config_file_help(config_file_path()));
-  std::vector<std::string> models_dirs;
+  std::vector<std::string> models_dirs;  // those before the command and those behind it
+  std::vector<std::string> behind;
   add_models_dir(program, models_dirs);
   for (const Command& command : commands) {
     const bool takes_model = command.parser->get_option_no_throw("MODEL") != nullptr || command.parser->get_name() == "models";
-    if (takes_model) add_models_dir(*command.parser, models_dirs);
+    if (takes_model) add_models_dir(*command.parser, behind);
   }
   try {
     program.parse(count, arguments);
@@ -71,6 +72,7 @@ int parse_and_run(int count, char** arguments) {
     if (!command.parser->parsed()) continue;
     Environment environment = read_environment();
     environment.command_line = command_line(count, arguments);
+    models_dirs.insert(models_dirs.end(), behind.begin(), behind.end());
     use_models_dirs(models_dirs, environment.places);
     const int code = command.action(environment);
     finish_output();

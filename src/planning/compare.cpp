@@ -14,9 +14,8 @@ namespace {
 
 constexpr std::string_view stored_group = "checkpoint";
 
-Fact stored_fact(std::string key, std::string label, Json value, std::string unit, std::string definition) {
-  return {std::move(key),       std::string(stored_group), std::move(label), std::move(value), std::move(unit), {"headers", "tensor headers", ""}, "",
-          std::move(definition)};
+Fact other_fact(std::string key, std::string_view group, std::string label, Json value, std::string unit, FactSource source, std::string definition) {
+  return {std::move(key), std::string(group), std::move(label), std::move(value), std::move(unit), std::move(source), "", std::move(definition)};
 }
 
 std::string cell_of(const ComparedModel& model, const ComparedRow& row) {
@@ -46,12 +45,24 @@ std::string weight_formats(const Checkpoint& checkpoint) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-ComparedModel compared_model(std::string name, std::string kind, const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv) {
-  ComparedModel model{std::move(name), std::move(kind), facts_of(checkpoint, published, kv), checkpoint.weight_bytes(), nullptr};
-  model.facts.push_back(stored_fact("checkpoint.weight_bytes", "weights as stored", checkpoint.weight_bytes(), "bytes",
-                                    "bytes of all weights in their files, scales and biases included"));
-  model.facts.push_back(
-      stored_fact("checkpoint.formats", "formats of the weights", weight_formats(checkpoint), "", "formats by their share of the bytes"));
+StoredWeights stored_weights(const Checkpoint& checkpoint, const std::string& headers) {
+  return {checkpoint.weight_bytes(), weight_formats(checkpoint), {"headers", headers, ""}};
+}
+
+ComparedModel compared_model(std::string name, std::string kind, const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv,
+                             const StoredWeights& stored, const std::string& headers) {
+  ComparedModel model{std::move(name), std::move(kind), facts_of(checkpoint, published, kv, headers), stored.bytes, nullptr, nullptr};
+  // Models whose contexts differ are compared at contexts that differ: that must be seen.
+  const std::string_view group = "KV cache";
+  const FactSource asked{"calc", "--context and --kv; without --context the checkpoint's own, at most 131,072", ""};
+  model.facts.push_back(other_fact("compare.kv_context", group, "KV figures are at", kv_cost(checkpoint.config(), kv).context, "tokens", asked,
+                                   "the context of the KV figures above"));
+  model.facts.push_back(other_fact("compare.kv_storage", group, "KV figures are for", std::string(name_of(kv.storage)), "", asked,
+                                   "the storage of the KV figures above"));
+  model.facts.push_back(other_fact("checkpoint.weight_bytes", stored_group, "weights as stored", stored.bytes ? Json(*stored.bytes) : Json(), "bytes",
+                                   stored.source, "bytes of all weights in their files, scales and biases included"));
+  model.facts.push_back(other_fact("checkpoint.formats", stored_group, "formats of the weights", stored.formats, "", stored.source,
+                                   "formats by their share of the bytes, or as the publisher names them"));
   return model;
 }
 
@@ -75,8 +86,9 @@ Json comparison_json(const std::vector<ComparedModel>& models, const std::string
     list.push_back({{"name", replace_invalid_utf8(model.name)},
                     {"kind", model.kind},
                     {"facts", to_json(model.facts)},
-                    {"weight_bytes", model.weight_bytes},
-                    {"memory", model.memory}});
+                    {"weight_bytes", model.weight_bytes ? Json(*model.weight_bytes) : Json()},
+                    {"memory", model.memory},
+                    {"location", model.location}});
   }
   Json rows = Json::array();
   for (const ComparedRow& row : compared_rows(models)) {

@@ -3,6 +3,7 @@
 
 #include "planning/facts.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,22 @@ namespace lagoon {
 
 struct ComparedModel {
   std::string name;
-  std::string kind;         // checkpoint, synthetic, artifact or published
-  std::vector<Fact> facts;  // those of facts_of(), then those of the stored weights
-  uint64_t weight_bytes = 0;
-  Json memory;  // what the model needs in memory; null: not known
+  std::string kind;                      // checkpoint, synthetic, artifact, published or described
+  std::vector<Fact> facts;               // those of facts_of(), then those of the stored weights
+  std::optional<uint64_t> weight_bytes;  // nullopt: nobody says
+  Json memory;                           // what the model needs in memory; null: not known
+  Json location;                         // where it is on this machine, and by which alias; null: it is not here
 };
+
+/// What is known of the weights as they are stored.
+struct StoredWeights {
+  std::optional<uint64_t> bytes;
+  std::string formats;
+  FactSource source;
+};
+
+/// As the headers say. @param headers  where they are
+StoredWeights stored_weights(const Checkpoint& checkpoint, const std::string& headers);
 
 struct ComparedRow {
   std::string key;
@@ -25,8 +37,10 @@ struct ComparedRow {
   bool differs = false;  // not all models have the same value
 };
 
+/// The facts, then the context and storage that the KV figures are for, then the stored weights.
 /// @throws Error(invalid) as facts_of
-ComparedModel compared_model(std::string name, std::string kind, const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv);
+ComparedModel compared_model(std::string name, std::string kind, const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv,
+                             const StoredWeights& stored, const std::string& headers);
 
 /// Every fact that some model has, in order. @pre models is not empty
 std::vector<ComparedRow> compared_rows(const std::vector<ComparedModel>& models);

@@ -101,7 +101,7 @@ std::vector<Fact> FactSheet::finish() {
   return facts;
 }
 
-std::vector<Fact> facts_of(const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv) {
+std::vector<Fact> facts_of(const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv, const std::string& headers) {
   const ConfigPlaces places(checkpoint.document());
   FactSheet sheet(published);
   sheet.set_confirmed("release.modalities", "text", {"model code", "decoder of text tokens, without towers", ""});
@@ -111,7 +111,7 @@ std::vector<Fact> facts_of(const Checkpoint& checkpoint, const PublishedModel* p
   for (const FactKind& kind : fact_catalogue()) {
     if (kind.origin == FactOrigin::publisher) sheet.set_published(kind.key);
   }
-  add_count_facts(sheet, checkpoint);
+  add_count_facts(sheet, checkpoint, headers);
   add_kv_facts(sheet, checkpoint.config(), kv);
   return sheet.finish();
 }

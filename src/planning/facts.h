@@ -42,8 +42,10 @@ struct Fact {
 
 /// All facts of the catalogue, in its order.
 /// @param published  what the publisher says about this model; nullptr if nobody is known to have published it
+/// @param headers    where counts come from: the place of their source
 /// @throws Error(invalid) as kv_cost
-std::vector<Fact> facts_of(const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv);
+std::vector<Fact> facts_of(const Checkpoint& checkpoint, const PublishedModel* published, const KvRequest& kv,
+                           const std::string& headers = "tensor headers");
 
 /// nullptr if there is none.
 const Fact* find_fact(std::span<const Fact> facts, std::string_view key);

@@ -16,8 +16,6 @@
 namespace lagoon {
 namespace {
 
-uint64_t numbers_of(const WeightSource& weights) { return static_cast<uint64_t>(weights.rows) * static_cast<uint64_t>(weights.columns); }
-
 bool is_tied(const Checkpoint& checkpoint) {
   const ByteRange& head = checkpoint.head().values;
   const ByteRange& embedding = checkpoint.embedding().values;
@@ -67,12 +65,12 @@ Verdict judge(const ParameterCounts& counts, const Json& stated_total, const Jso
           "does not reproduce what is stated within 5 %: " + comparison("total", of_total, total) + "; " + comparison("active", of_active, active)};
 }
 
-void set_counts(FactSheet& sheet, const ParameterCounts& counts, const Verdict& verdict) {
+void set_counts(FactSheet& sheet, const ParameterCounts& counts, const Verdict& verdict, const std::string& headers) {
   const std::array<uint64_t, 5> values{counts.total, counts.embedding, counts.nonembedding, counts.largest_layer, counts.active_nonembedding};
-  const std::string largest = fmt::format("tensor headers of layers.{}", counts.largest_at);
+  const std::string largest = fmt::format("{} of layers.{}", headers, counts.largest_at);
   for (size_t at = 0; at < counted_keys.size(); ++at) {
     const bool shown = at + 1 == counted_keys.size() ? verdict.active : verdict.total;
-    const FactSource source{"headers", counted_keys[at] == "params.counted_largest_layer" ? largest : "tensor headers", ""};
+    const FactSource source{"headers", counted_keys[at] == "params.counted_largest_layer" ? largest : headers, ""};
     if (shown) {
       sheet.set(counted_keys[at], values[at], source, verdict.note);
     } else {
@@ -87,15 +85,15 @@ void set_counts(FactSheet& sheet, const ParameterCounts& counts, const Verdict& 
 ParameterCounts count_parameters(const Checkpoint& checkpoint) {
   const ModelConfig& config = checkpoint.config();
   ParameterCounts counts;
-  counts.head = numbers_of(checkpoint.head());
-  counts.embedding = is_tied(checkpoint) ? counts.head : numbers_of(checkpoint.embedding()) + counts.head;
+  counts.head = checkpoint.head().elements();
+  counts.embedding = is_tied(checkpoint) ? counts.head : checkpoint.embedding().elements() + counts.head;
   std::vector<uint64_t> layers(config.layers.size());
   uint64_t routed = 0;
   for_each_weight(checkpoint, [&](const WeightSource& weight, ModelPart part, int layer) {
     if (part == ModelPart::embedding || part == ModelPart::head) return;
-    counts.nonembedding += numbers_of(weight);
-    if (layer >= 0) layers[static_cast<size_t>(layer)] += numbers_of(weight);
-    if (part == ModelPart::experts) routed += numbers_of(weight);
+    counts.nonembedding += weight.elements();
+    if (layer >= 0) layers[static_cast<size_t>(layer)] += weight.elements();
+    if (part == ModelPart::experts) routed += weight.elements();
   });
   const auto largest = std::max_element(layers.begin(), layers.end());
   counts.largest_layer = *largest;
@@ -126,11 +124,11 @@ std::string short_count(double count) {
   return fmt::format("{:.4g}", count);
 }
 
-void add_count_facts(FactSheet& sheet, const Checkpoint& checkpoint) {
+void add_count_facts(FactSheet& sheet, const Checkpoint& checkpoint, const std::string& headers) {
   const Json total = sheet.at("params.total").value;
   const Json active = sheet.at("params.active").value;
   const ParameterCounts counts = count_parameters(checkpoint);
-  set_counts(sheet, counts, judge(counts, total, active));
+  set_counts(sheet, counts, judge(counts, total, active), headers);
   const FactSource calculated{"calc", "params.active / params.total", ""};
   if (total.is_null() || active.is_null()) {
     sheet.set("moe.active_ratio", nullptr, calculated, "total or active is not stated");

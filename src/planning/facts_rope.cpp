@@ -102,6 +102,7 @@ void add_rope_facts(FactSheet& sheet, const ModelConfig& config, const ConfigPla
   if (sliding) positions += (global ? ", " : "") + position_text(config.sliding_rotary, config.head_dim) + (global ? " (SWA)" : "");
   FactSource place = {"model code", "class default of `rope_parameters`", ""};
   if (ropes.container) place = {"config", ropes.container->pointer, excerpt_of(*ropes.container->value)};
+  if (const auto own = places.find("swa_rope_parameters"); own && sliding) place.place += ", " + own->pointer;
   sheet.set("attn.positions", std::move(positions), std::move(place));
 
   if (global) {

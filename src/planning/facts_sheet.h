@@ -73,7 +73,7 @@ void add_config_facts(FactSheet& sheet, const Checkpoint& checkpoint, const Conf
 void add_attention_facts(FactSheet& sheet, const Checkpoint& checkpoint, const ConfigPlaces& places);
 void add_rope_facts(FactSheet& sheet, const ModelConfig& config, const ConfigPlaces& places);
 /// @pre the stated figures are set
-void add_count_facts(FactSheet& sheet, const Checkpoint& checkpoint);
+void add_count_facts(FactSheet& sheet, const Checkpoint& checkpoint, const std::string& headers);
 /// @pre the stated figures are set
 void add_kv_facts(FactSheet& sheet, const ModelConfig& config, const KvRequest& request);
 

@@ -41,8 +41,6 @@ std::string whose(const std::array<KnownHash, count>& known, const std::string& 
   return {};
 }
 
-uint64_t parameters_of(const WeightSource& weight) { return static_cast<uint64_t>(weight.rows) * static_cast<uint64_t>(weight.columns); }
-
 bool is_matrix(const WeightSource& weight) { return weight.rows > 1; }
 
 using Call = std::function<void(const WeightSource&, ModelPart, int)>;
@@ -80,7 +78,7 @@ std::vector<LayerReport> report_layers(const Checkpoint& checkpoint) {
   for_each_weight(checkpoint, [&](const WeightSource& weight, ModelPart part, int layer) {
     if (layer < 0) return;
     LayerReport& report = layers[static_cast<size_t>(layer)];
-    report.parameters += parameters_of(weight);
+    report.parameters += weight.elements();
     report.bytes += weight.bytes();
     if (is_matrix(weight)) formats[static_cast<size_t>(layer)][part].insert(name_of(weight.format));
   });
@@ -160,8 +158,8 @@ void for_each_weight(const Checkpoint& checkpoint, const Call& call) {
 PartCounts count_parts(const Checkpoint& checkpoint) {
   PartCounts counts;
   for_each_weight(checkpoint, [&](const WeightSource& weight, ModelPart part, int) {
-    counts.parameters[static_cast<size_t>(part)] += parameters_of(weight);
-    counts.total += parameters_of(weight);
+    counts.parameters[static_cast<size_t>(part)] += weight.elements();
+    counts.total += weight.elements();
   });
   const ModelConfig& config = checkpoint.config();
   const uint64_t routed = counts.of(ModelPart::experts);
@@ -177,7 +175,7 @@ std::vector<FormatShare> share_formats(const Checkpoint& checkpoint) {
   for_each_weight(checkpoint, [&](const WeightSource& weight, ModelPart, int) {
     FormatShare& share = shares[name_of(weight.format)];
     ++(is_matrix(weight) ? share.matrices : share.vectors);
-    share.parameters += parameters_of(weight);
+    share.parameters += weight.elements();
     share.bytes += weight.bytes();
   });
   std::vector<FormatShare> sorted;

@@ -5,6 +5,7 @@
 #include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/without_privileges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -147,6 +148,29 @@ TEST_F(ConfigFileOfTheProgram, AbsentIsFineUnlessItIsNamed) {
   const std::vector<std::string> nowhere = {"LAGOON_CONFIG=", "XDG_CONFIG_HOME=" + base + "/none"};
   EXPECT_EQ(run_lagoon({"tokenize", "nano", "hi"}, {.environment = nowhere}).exit_code, 0);
   expect_refused(run_lagoon({"tokenize", "nano", "hi"}, {.environment = {"LAGOON_CONFIG=" + base + "/none.json"}}), "LAGOON_CONFIG names this file");
+}
+
+TEST_F(ConfigFileOfTheProgram, AHomeThatCannotBeEnteredHasNoConfigFile) {
+  testing_support::open_to_all(folder_.path());
+  const auto file = folder_.write("home/.config/lagoon/config.json", "{");
+  const auto home = folder_.path() / "home";
+  const std::vector<std::string> usual = {"LAGOON_CONFIG=", "XDG_CONFIG_HOME=", "HF_HUB_CACHE=" + folder_.path().string(), "HOME=" + home.string()};
+  const testing_support::ClosedFolder closed(home);
+  const testing_support::WithoutPrivileges nobody;
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"models"}, {"tokenize", "nano", "hi"}, {"plan", "--artifacts"}}) {
+    const ProgramRun run = run_lagoon(command, {.environment = usual});
+    EXPECT_EQ(run.exit_code, 0) << run.error;
+  }
+  expect_refused(run_lagoon({"models"}, {.environment = {"LAGOON_CONFIG=" + file.string()}}), "Permission denied");
+}
+
+TEST_F(ConfigFileOfTheProgram, AFileThatCannotBeReadIsRefused) {
+  testing_support::open_to_all(folder_.path());
+  const auto file = folder_.write(".config/lagoon/config.json", "{}");
+  std::filesystem::permissions(file, std::filesystem::perms::none);
+  const testing_support::WithoutPrivileges nobody;
+  expect_refused(run_lagoon({"models"}, {.environment = {"LAGOON_CONFIG=", "XDG_CONFIG_HOME=", "HOME=" + folder_.path().string()}}),
+                 "config.json: cannot be opened: Permission denied");
 }
 
 TEST_F(ConfigFileOfTheProgram, WhatIsNoFileIsRefused) {

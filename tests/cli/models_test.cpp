@@ -4,6 +4,7 @@
 #include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/without_privileges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,11 +18,14 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using testing_support::CheckpointBuilder;
+using testing_support::ClosedFolder;
 using testing_support::expect_refused;
 using testing_support::file_text;
+using testing_support::open_to_all;
 using testing_support::ProgramRun;
 using testing_support::run_lagoon;
 using testing_support::TemporaryFolder;
+using testing_support::WithoutPrivileges;
 using testing_support::write_file;
 
 const fs::path nano = fs::path(LAGOON_SOURCE_DIR) / "models/nano";
@@ -87,6 +91,8 @@ TEST_F(Models, NanoIsListedWithWhatItIs) {
   EXPECT_TRUE(model.at("reason").is_null());
   const ProgramRun table = run({"models"});
   EXPECT_THAT(table.output, HasSubstr("nano"));
+  EXPECT_THAT(table.output, HasSubstr("architecture"));
+  EXPECT_THAT(table.output, HasSubstr("laguna, 8 layers, 32 experts"));
   EXPECT_THAT(table.output, HasSubstr("4,096"));
   EXPECT_THAT(table.output, HasSubstr(hub().string()));
   EXPECT_THAT(table.output, Not(HasSubstr("Not usable")));
@@ -226,6 +232,49 @@ TEST_F(Models, DirectoryMustBeAFolderAndMayBeRepeated) {
   EXPECT_EQ(run({"--models-dir", (folder_.path() / "more").string(), "tokenize", "second", "hi"}, false).exit_code, 0);
 }
 
+TEST_F(Models, DirectoriesBeforeAndBehindTheCommandAddUp) {
+  const std::string more = (folder_.path() / "more").string();
+  copy_nano(folder_.path() / "more" / "second");
+  copy_nano(directory() / "own");
+  const ProgramRun listed = run({"--models-dir", more, "models"});
+  EXPECT_THAT(listed.output, HasSubstr("second"));
+  EXPECT_THAT(listed.output, HasSubstr("own"));
+  for (const char* name : {"second", "own"}) EXPECT_EQ(run({"--models-dir", more, "tokenize", name, "hi"}).exit_code, 0) << name;
+  expect_refused(run({"--models-dir", "/nowhere/at/all", "models"}), "--models-dir /nowhere/at/all");
+}
+
+TEST_F(Models, ADirectoryGivenSeveralTimesIsLookedThroughOnce) {
+  copy_nano(directory() / "own");
+  const std::string again = directory().string() + "/../models/";
+  fs::create_directory_symlink(directory(), folder_.path() / "link");
+  write_file(config_, Json{{"models_dirs", {directory().string(), "/unmounted/disk", "/unmounted/../unmounted/disk"}}}.dump());
+  const ProgramRun listed = run({"--models-dir", again, "models", "--json", "--models-dir", (folder_.path() / "link").string()});
+  const Json document = parse_json(listed.output, "output");
+  std::vector<std::string> names;
+  for (const Json& model : document.at("models")) names.push_back(model.at("name").get<std::string>());
+  EXPECT_THAT(names, testing::ElementsAre("nano", "own", "/unmounted/disk"));
+}
+
+TEST_F(Models, WhatCannotBeReachedIsListedWithTheReason) {
+  open_to_all(folder_.path());
+  fs::create_directory_symlink(folder_.path() / "gone", hub() / "models--big--Laguna");
+  copy_nano(directory() / "shut");
+  const ClosedFolder shut(directory() / "shut");
+  expect_unusable("big/Laguna", "dangling link");
+  const WithoutPrivileges nobody;
+  expect_unusable("shut", "Permission denied");
+  for (const char* command : {"facts", "inspect", "plan"}) expect_refused(run({command, "shut"}), "Permission denied", 1);
+  expect_refused(run({"inspect", (directory() / "shut").string()}), "Permission denied", 1);
+}
+
+TEST_F(Models, ShortNamesReachNanoAndAliases) {
+  write_file(config_, R"({"models": {"pin": {"model": "nano"}}})");
+  for (const char* name : {"NANO", "Nano", "nan", "pi"}) {
+    EXPECT_EQ(run({"inspect", name}).exit_code, 0) << name;
+    EXPECT_EQ(run({"tokenize", name, "hi"}).output, run({"tokenize", "nano", "hi"}).output) << name;
+  }
+}
+
 TEST_F(Models, DirectoriesOfTheConfigFileCount) {
   copy_nano(folder_.path() / "more" / "second");
   write_file(config_, Json{{"models_dirs", {(folder_.path() / "more").string(), "/unmounted/disk"}}}.dump());
@@ -248,9 +297,21 @@ TEST_F(Models, FormatsAreTold) {
 }
 
 TEST_F(Models, SpeculationIsRefusedWithTheReason) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"--mtp"}, {"--mtp", "3"}, {"--speculative"}, {"--draft-model", "org/drafter"}, {"--num-speculative-tokens=4"}}) {
-    for (std::vector<std::string> command : {std::vector<std::string>{"generate", "nano", "hi"}, {"logits", "nano"}, {"bench", "nano"}}) {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--mtp"},
+                                                  {"--mtp", "3"},
+                                                  {"--speculative"},
+                                                  {"--draft-model", "org/drafter"},
+                                                  {"--num-speculative-tokens=4"},
+                                                  {"--draft", "4"},
+                                                  {"--draft-n=4"},
+                                                  {"--spec-type", "draft"},
+                                                  {"--spec-draft-n-max", "3"},
+                                                  {"--mtp-heads", "1"},
+                                                  {"--num-nextn-predict-layers", "1"},
+                                                  {"--eagle"},
+                                                  {"--medusa", "x"}}) {
+    for (std::vector<std::string> command :
+         {std::vector<std::string>{"generate", "nano", "hi"}, {"logits", "nano"}, {"logits"}, {"bench", "nano"}, {"plan", "nano"}}) {
       command.insert(command.end(), options.begin(), options.end());
       expect_refused(run(command), "Laguna publishes no head for multi-token prediction");
     }

@@ -22,10 +22,14 @@ int lines_of(const std::string& text) { return static_cast<int>(std::count(text.
 
 const Table table = {{"name", "n"}, {{"a", "12345"}, {"longer", "7"}}};
 
-TEST(Table, IsAlignedToTheRight) { EXPECT_EQ(table.format(TableForm::aligned), "  name      n\n     a  12345\nlonger      7\n"); }
+TEST(Table, TextStandsToTheLeftAndNumbersToTheRight) {
+  EXPECT_EQ(table.format(TableForm::aligned), "name        n\na       12345\nlonger      7\n");
+  const Table turned{{"n", "name"}, {{"-", "a"}, {"10 GiB", "longer"}}};
+  EXPECT_EQ(turned.format(TableForm::aligned), "     n  name\n     -  a\n10 GiB  longer\n");
+}
 
 TEST(Table, IsMarkdown) {
-  EXPECT_EQ(table.format(TableForm::markdown), "|   name |     n |\n|-------:|------:|\n|      a | 12345 |\n| longer |     7 |\n");
+  EXPECT_EQ(table.format(TableForm::markdown), "| name   |     n |\n|--------|------:|\n| a      | 12345 |\n| longer |     7 |\n");
 }
 
 TEST(Table, QuotesInCsvWhatMustBeQuoted) {

@@ -49,6 +49,12 @@ TEST_F(HuggingFaceCache, AmbiguousBeginningOfAHashIsRefused) {
 
 TEST_F(HuggingFaceCache, UnknownRevisionNamesWhatIsThere) { expect_refused("poolside/Laguna-XS-2.1@v9", ErrorKind::invalid, {"v9", first}); }
 
+TEST_F(HuggingFaceCache, TooLittleOfAHashSaysHowMuchIsNeeded) {
+  for (const char* revision : {"a", "a5", "a50"}) {
+    expect_refused(std::string("poolside/Laguna-XS-2.1@") + revision, ErrorKind::invalid, {"at least 4 characters", first});
+  }
+}
+
 TEST_F(HuggingFaceCache, RefToASnapshotThatIsNotThereIsAnIncompleteDownload) {
   write_file(repository_ / "refs" / "main", "0123456789012345678901234567890123456789");
   expect_refused("poolside/Laguna-XS-2.1", ErrorKind::corrupt, {"refs/main", "0123456789", first});

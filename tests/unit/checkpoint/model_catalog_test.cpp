@@ -5,18 +5,20 @@
 #include "checkpoint/hugging_face_cache.h"
 #include "support/checkpoint_builder.h"
 #include "support/error_matchers.h"
+#include "support/without_privileges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <unistd.h>
 
 namespace lagoon {
 namespace {
 
 namespace fs = std::filesystem;
+using testing_support::ClosedFolder;
 using testing_support::expect_error;
+using testing_support::open_to_all;
 using testing_support::TemporaryFolder;
+using testing_support::WithoutPrivileges;
 using testing_support::write_file;
 
 const std::string first = "1111e85e7e0aae7b0a504d156bd36a616ec9fea3";
@@ -30,6 +32,7 @@ class ModelCatalog : public ::testing::Test {
     places_.models_dirs = {root_.path() / "models"};
     fs::create_directories(places_.shipped_models / "nano");
     fs::create_directories(places_.models_dirs[0]);
+    open_to_all(root_.path());
   }
   /// A repository with one snapshot, which main names.
   fs::path download(const std::string& organisation, const std::string& name, const std::string& hash = first) const {
@@ -46,6 +49,20 @@ class ModelCatalog : public ::testing::Test {
   void expect_refused(const std::string& model, const std::vector<std::string>& parts, ErrorKind kind = ErrorKind::invalid) const {
     SCOPED_TRACE(model);
     expect_error([&] { (void)find_model(model, places_); }, kind, parts);
+  }
+  /// The problem of the model of this name, of which there must be one. Listed without privileges.
+  std::string problem_of(const std::string& name) const {
+    const WithoutPrivileges nobody;
+    std::vector<std::string> problems;
+    for (const ModelLocation& location : list_models(places_)) {
+      if (location.name == name) problems.push_back(location.problem);
+    }
+    EXPECT_EQ(problems.size(), 1u) << name;
+    return problems.empty() ? "" : problems.front();
+  }
+  void expect_closed(const std::string& model, const std::vector<std::string>& parts, ErrorKind kind = ErrorKind::io) const {
+    const WithoutPrivileges nobody;
+    expect_refused(model, parts, kind);
   }
   std::vector<std::string> names_listed() const {
     std::vector<std::string> names;
@@ -277,16 +294,111 @@ TEST_F(ModelCatalog, PlacesThatAreNotThereAreNoFailure) {
   expect_error([] { (void)find_model("anything", {}); }, ErrorKind::invalid, {"anything"});
 }
 
-TEST_F(ModelCatalog, FoldersThatCannotBeListedAreNamed) {
-  const fs::path closed = local("closed");
-  fs::permissions(closed, fs::perms::none);
-  if (::access(closed.c_str(), R_OK) == 0) GTEST_SKIP() << "this user may read everything";
-  local("open");
-  const auto list = list_models(places_);
-  fs::permissions(closed, fs::perms::all);
-  ASSERT_EQ(list.size(), 3u);
-  EXPECT_EQ(list[1].name, "open");
-  EXPECT_THAT(list[2].problem, ::testing::HasSubstr("cannot be listed"));
+TEST_F(ModelCatalog, ClosedFoldersAreListedAndSayPermission) {
+  write_file(local("open") / "README.md", "x");
+  local("org/inside");
+  const ClosedFolder closed(local("closed"));
+  const ClosedFolder organisation(places_.models_dirs[0] / "org");
+  EXPECT_THAT(problem_of("closed"), ::testing::HasSubstr("closed: the folder cannot be looked into: Permission denied"));
+  EXPECT_EQ(problem_of("open"), "");
+  expect_closed("closed", {"closed", "Permission denied"});
+  expect_closed("CLO", {"closed", "Permission denied"});
+  expect_closed((places_.models_dirs[0] / "closed" / "deep").string(), {"closed/deep", "Permission denied"});
+  expect_closed("org/inside", {"org", "not everything could be searched", "Permission denied"}, ErrorKind::invalid);
+}
+
+TEST_F(ModelCatalog, AFolderThatMayBeListedAndNotEnteredIsClosed) {
+  const fs::path shut = local("shut");
+  fs::permissions(shut, fs::perms::owner_read | fs::perms::others_read);
+  EXPECT_THAT(problem_of("shut"), ::testing::HasSubstr("Permission denied"));
+  fs::permissions(shut, fs::perms::owner_all);
+}
+
+TEST_F(ModelCatalog, ClosedPlacesAreListedOnceAndNamedWhereAModelIsSought) {
+  download("poolside", "Laguna-XS-2.1");
+  local("mine");
+  const ClosedFolder cache(places_.hub_cache);
+  const ClosedFolder directory(places_.models_dirs[0]);
+  places_.models_dirs.push_back(places_.hub_cache);
+  EXPECT_THAT(problem_of(places_.hub_cache.string()), ::testing::HasSubstr("Permission denied"));
+  EXPECT_THAT(problem_of(places_.models_dirs[0].string()), ::testing::HasSubstr("Permission denied"));
+  expect_closed("laguna-xs", {"not everything could be searched", places_.hub_cache.string() + ": the folder", "Permission denied"},
+                ErrorKind::invalid);
+}
+
+TEST_F(ModelCatalog, ClosedRepositoriesAreNotToBeDownloadedAgain) {
+  const std::vector<fs::path> folders = {download("a", "whole"), download("b", "refs") / "refs", download("c", "snapshots") / "snapshots",
+                                         download("d", "main") / "snapshots" / first, download("e", "only") / "snapshots" / first};
+  fs::remove(places_.hub_cache / "models--e--only" / "refs" / "main");
+  const std::vector<std::string> names = {"a/whole", "b/refs", "c/snapshots", "d/main", "e/only"};
+  for (size_t at = 0; at < names.size(); ++at) {
+    const ClosedFolder closed(folders[at]);
+    EXPECT_THAT(problem_of(names[at]), ::testing::HasSubstr("Permission denied")) << names[at];
+    EXPECT_THAT(problem_of(names[at]), ::testing::Not(::testing::HasSubstr("download"))) << names[at];
+    expect_closed(names[at], {folders[at].string(), "Permission denied"});
+  }
+}
+
+TEST_F(ModelCatalog, DanglingLinksAreListedWithWhereTheyLead) {
+  fs::create_directories(places_.hub_cache);
+  const fs::path gone = root_.path() / "gone";
+  fs::create_directory_symlink(gone, places_.hub_cache / "models--big--Laguna");
+  fs::create_directory_symlink(gone, places_.models_dirs[0] / "models--other--Laguna");
+  fs::create_directory_symlink(gone, places_.models_dirs[0] / "unmounted");
+  fs::create_directories(places_.models_dirs[0] / "org");
+  fs::create_directory_symlink(gone, places_.models_dirs[0] / "org" / "unmounted");
+  fs::create_directory_symlink("circle", places_.models_dirs[0] / "circle");
+  for (const char* name : {"big/Laguna", "other/Laguna", "unmounted", "org/unmounted"}) {
+    EXPECT_THAT(problem_of(name), ::testing::HasSubstr("dangling link: " + gone.string())) << name;
+    EXPECT_THAT(problem_of(name), ::testing::Not(::testing::HasSubstr("download"))) << name;
+    expect_refused(name, {"dangling link", gone.string()}, ErrorKind::io);
+  }
+  EXPECT_THAT(problem_of("circle"), ::testing::HasSubstr("symbolic links"));
+}
+
+TEST_F(ModelCatalog, ADanglingFileOfAModelIsNoModel) {
+  fs::create_symlink(root_.path() / "gone", local("mine") / "model.safetensors");
+  places_.models_dirs = {places_.models_dirs[0] / "mine"};
+  EXPECT_THAT(names_listed(), ::testing::ElementsAre("nano", "mine"));
+}
+
+TEST_F(ModelCatalog, NanoAndAliasesHaveShortNames) {
+  download("poolside", "Laguna-XS-2.1");
+  places_.aliases = {{.name = "pin", .model = "poolside/Laguna-XS-2.1"}, {.name = "every-day", .model = "poolside/Laguna-XS-2.1"}};
+  for (const char* text : {"NANO", "Nano", "nan", "N"}) EXPECT_EQ(name_found(text), "nano") << text;
+  for (const char* text : {"pi", "PIN", "Pi", "pi@1111"}) EXPECT_EQ(find_model(text, places_).alias, "pin") << text;
+  EXPECT_EQ(find_model("day", places_).alias, "every-day");
+  expect_refused("p", {"fits 2 models", "`pin`", "`poolside/Laguna-XS-2.1`"});
+  expect_refused("nano@main", {"nano@main", "no revisions"});
+  places_.aliases.push_back({.name = "nanometre", .model = "nano"});
+  EXPECT_EQ(find_model("nano", places_).alias, "");
+  EXPECT_EQ(find_model("NANO", places_).alias, "");
+  EXPECT_EQ(find_model("nanom", places_).alias, "nanometre");
+  expect_refused("nan", {"fits 2 models", "`nano`", "`nanometre`"});
+}
+
+TEST_F(ModelCatalog, NamesInAnyCaseCountAlikeWhateverHasThem) {
+  download("org", "S21");
+  places_.aliases = {{.name = "s21", .model = "nano"}};
+  EXPECT_EQ(find_model("s21", places_).alias, "s21");
+  EXPECT_EQ(find_model("org/s21", places_).alias, "");
+  expect_refused("S21", {"fits 2 models", "`s21`", "`org/S21`"});
+}
+
+TEST_F(ModelCatalog, NamesLikeGoesFromWholeNamesToWords) {
+  const std::vector<std::string> names = {"org/Model", "model-two", "a-model", "model-two", "remodel"};
+  EXPECT_THAT(names_like(names, "MODEL"), ::testing::ElementsAre("org/Model"));
+  EXPECT_THAT(names_like(names, "mod"), ::testing::ElementsAre("org/Model", "model-two"));
+  EXPECT_THAT(names_like({"a-model", "remodel"}, "model"), ::testing::ElementsAre("a-model"));
+  EXPECT_THAT(names_like({"a-model"}, "m"), ::testing::IsEmpty());
+  EXPECT_THAT(names_like(names, ""), ::testing::IsEmpty());
+  EXPECT_THAT(names_like({}, "model"), ::testing::IsEmpty());
+}
+
+TEST_F(ModelCatalog, DescriptionsNameAliasRevisionAndOverride) {
+  EXPECT_EQ(describe({.name = "org/name", .revision = first}), "org/name");
+  EXPECT_EQ(describe({.name = "org/name", .revision = first, .model_type = "laguna", .alias = "al"}), "al = org/name@1111e85e, model_type laguna");
+  EXPECT_EQ(describe({.name = "org/name@v1", .revision = first, .alias = "al"}), "al = org/name@v1");
 }
 
 TEST_F(ModelCatalog, ACacheGivenAsModelsDirectoryIsReadAsOne) {

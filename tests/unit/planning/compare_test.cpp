@@ -22,7 +22,8 @@ const char* const hostile = "a|b \"c\"\n</script><script>alert(1)</script> {{sty
 ComparedModel model(std::string_view spec, std::string name, const char* kind = "synthetic") {
   const Checkpoint checkpoint = open_synthetic(parse_synthetic_spec(spec));
   const std::vector<PublishedModel> known = published_models();
-  return compared_model(std::move(name), kind, checkpoint, find_published_model(known, checkpoint.config()), {});
+  return compared_model(std::move(name), kind, checkpoint, find_published_model(known, checkpoint.config()), {},
+                        stored_weights(checkpoint, "tensor headers"), "tensor headers");
 }
 
 std::vector<ComparedModel> two() { return {model("s-2.1:4/64", "one"), model("xs-2.1:4/64", "two")}; }
