@@ -107,7 +107,8 @@ class KnownNames {
     for (const PublishedModel& model : published_) {
       if (is_meant(model.id) && at == std::string::npos) models.push_back(&model);
     }
-    // The id of a published model is more than the beginning of an artifact's name, and the other way round.
+    // An id is also the name of the repository that the publisher keeps the model in.
+    if (exact && models.size() == 1) artifacts.clear();
     if (artifacts.size() + models.size() > 1) {
       fail(ErrorKind::invalid, "{}: this fits {} known names: {}; write more of the name, or a SPEC such as s-2.1:bf16", printable(typed),
            like.size(), fmt::join(like.begin(), like.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(like.size(), 8)), ", "));

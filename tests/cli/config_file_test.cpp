@@ -170,7 +170,7 @@ TEST_F(ConfigFileOfTheProgram, AFileThatCannotBeReadIsRefused) {
   std::filesystem::permissions(file, std::filesystem::perms::none);
   const testing_support::WithoutPrivileges nobody;
   expect_refused(run_lagoon({"models"}, {.environment = {"LAGOON_CONFIG=", "XDG_CONFIG_HOME=", "HOME=" + folder_.path().string()}}),
-                 "config.json: cannot be opened: Permission denied");
+                 "config.json: cannot be opened for reading: Permission denied");
 }
 
 TEST_F(ConfigFileOfTheProgram, WhatIsNoFileIsRefused) {

@@ -78,6 +78,27 @@ TEST(Plan, KnowsArtifactsThatAreNotHere) {
     EXPECT_THAT(list, HasSubstr(part));
 }
 
+// Names of what is not on this machine: short ones, in any case, with a revision, nearly right, behind an alias.
+TEST(Plan, FindsWhatIsMeantAndSuggestsWhatIsNear) {
+  const auto kind_of = [](const std::string& name) { return run_for_json({"facts", name, "--format", "json"}).at("model").at("kind"); };
+  for (const char* name : {"s-2.1-oQ4E", "Laguna-S-2.1-oQ4e", "mlx-community/Laguna-S-2.1-oQ4e@8e3f5cad", "s-2.1-oq4", "s-2.1-fp8", "s-2.1-oq3e"})
+    EXPECT_EQ(kind_of(name), "artifact") << name;
+  for (const char* name : {"laguna-s-2.1", "Laguna-S-2.1", "LAGUNA-M.1"}) EXPECT_EQ(kind_of(name), "published") << name;
+  EXPECT_EQ(kind_of("s-2.1:4/64,layers=2"), "synthetic");
+  expect_refused(run_lagoon({"facts", "laguna-s-2.2"}), "did you mean `Laguna-S-2.1`");
+  expect_refused(run_lagoon({"plan", "s-2.1-0q4e"}), "did you mean `s-2.1-oq4e`");
+  expect_refused(run_lagoon({"facts", "s-2.1"}), "write more of the name");
+  expect_refused(run_lagoon({"plan", "mlx-community/Laguna-S-2.1-oQ4e@999"}), "leave the revision out");
+  expect_refused(run_lagoon({"plan", "s-2.1-fp8"}), "FP8");
+
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"models": {"mine": {"model": "s-2.1-oq4e", "revision": "8e3f"}, "n": {"model": "nano", "model_type": "laguna"}}})");
+  const std::vector<std::string> environment = {"LAGOON_CONFIG=" + folder.path().string() + "/config.json"};
+  EXPECT_THAT(run_lagoon({"plan", "mine"}, {.environment = environment}).output, HasSubstr("mine = mlx-community/Laguna-S-2.1-oQ4e"));
+  EXPECT_THAT(run_lagoon({"facts", "n"}, {.environment = environment}).output, HasSubstr("model_type laguna"));
+  EXPECT_THAT(run_lagoon({"generate", "n", "hi", "--max-tokens", "1"}, {.environment = environment}).error, HasSubstr("n = nano"));
+}
+
 TEST(Plan, ArtifactsOfTheUserCountAndHostileOnesAreRefused) {
   const TemporaryFolder folder;
   folder.write("config.json", "{}");
