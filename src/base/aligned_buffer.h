@@ -13,14 +13,22 @@
 
 namespace lagoon {
 
+constexpr size_t buffer_alignment = 64;
+/// Buffers of this many bytes and more are mappings of their own, which begin on the border of a huge page, so that the system can back them with
+/// such pages, and which take no more of the address space than their bytes.
+constexpr size_t huge_page = size_t{2} << 20;
+
+/// nullptr if the system has no memory, or for no bytes.
+void* allocate_aligned(size_t bytes);
+/// @param bytes  as they were asked for
+void free_aligned(void* data, size_t bytes);
+
 template <typename T>
 class AlignedBuffer {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
-  static constexpr size_t alignment = 64;
-  /// Large buffers begin on the border of a huge page, so that the system can back them with such pages.
-  static constexpr size_t huge_page = size_t{2} << 20;
+  static constexpr size_t alignment = buffer_alignment;
 
   AlignedBuffer() = default;
 
@@ -37,20 +45,17 @@ class AlignedBuffer {
 
  private:
   struct Free {
-    void operator()(T* data) const { std::free(data); }
+    size_t bytes = 0;
+    void operator()(T* data) const { free_aligned(data, bytes); }
   };
 
-  static T* allocate(size_t count) {
-    if (count == 0) return nullptr;
+  static std::unique_ptr<T, Free> allocate(size_t count) {
     size_t bytes = 0;
     void* data = nullptr;
-    if (!__builtin_mul_overflow(count, sizeof(T), &bytes) && bytes <= PTRDIFF_MAX - alignment) {
-      void* place = nullptr;
-      if (posix_memalign(&place, bytes >= huge_page ? huge_page : alignment, bytes) == 0) data = place;
-    }
-    if (!data)
+    if (!__builtin_mul_overflow(count, sizeof(T), &bytes) && bytes <= PTRDIFF_MAX - huge_page) data = allocate_aligned(bytes);
+    if (!data && count > 0)
       fail(ErrorKind::io, "the system has no memory for a buffer of {} elements of {} bytes; close other programs or ask for less", count, sizeof(T));
-    return static_cast<T*>(data);
+    return {static_cast<T*>(data), Free{bytes}};
   }
 
   std::unique_ptr<T, Free> data_;

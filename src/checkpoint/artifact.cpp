@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, 12> keys{"repository",   "revision",     
 std::string required(const ConfigReader& reader, std::string_view key) {
   const auto text = reader.text(key);
   if (!text || text->empty()) fail(ErrorKind::corrupt, "{} is {}; a text was needed", reader.about(key), text ? "empty" : "missing");
+  if (printable(*text, text->size()) != *text)
+    fail(ErrorKind::corrupt, "{} is `{}`; a text without control characters was needed", reader.about(key), printable(*text));
   return *text;
 }
 
@@ -51,13 +53,13 @@ Artifact read_artifact(const Json& document, const std::string& name, const std:
   Artifact artifact;
   artifact.name = name;
   artifact.repository = required(reader, "repository");
-  artifact.revision = reader.text("revision").value_or("");
+  artifact.revision = printable(reader.text("revision").value_or(""), 4096);
   artifact.model = required(reader, "model");
   if (find_shape(artifact.model) == nullptr)
     fail(ErrorKind::corrupt, "{} is `{}`, which is no model that Lagoon knows the shape of", reader.about("model"), printable(artifact.model));
   artifact.format = required(reader, "format");
   artifact.source = required(reader, "source");
-  artifact.note = reader.text("note").value_or("");
+  artifact.note = printable(reader.text("note").value_or(""), 4096);
   artifact.exact = reader.boolean("exact").value_or(true);
   artifact.weight_bytes = bytes_of(reader, "weight_bytes");
   artifact.repository_bytes = bytes_of(reader, "repository_bytes");
@@ -82,7 +84,7 @@ const std::vector<Artifact>& shipped_artifacts() {
   return artifacts;
 }
 
-std::vector<Artifact> known_artifacts(const std::filesystem::path& own) {
+std::vector<Artifact> known_artifacts(const std::filesystem::path& own, std::vector<std::string>& problems) {
   std::map<std::string, Artifact> by_name;
   for (const Artifact& artifact : shipped_artifacts()) by_name[artifact.name] = artifact;
   std::error_code error;
@@ -91,7 +93,11 @@ std::vector<Artifact> known_artifacts(const std::filesystem::path& own) {
       if (at->path().extension() != ".json") continue;
       const std::string what = printable(at->path().string(), 4096);
       const std::string name = at->path().stem().string();
-      by_name[name] = read_artifact(parse_json(read_text(SystemFiles(), at->path(), file_limit), what), name, what);
+      try {
+        by_name[name] = read_artifact(parse_json(read_text(SystemFiles(), at->path(), file_limit), what), name, what);
+      } catch (const Error& fault) {
+        problems.emplace_back(fault.what());  // one bad file must not take away the others
+      }
     }
   }
   std::vector<Artifact> artifacts;

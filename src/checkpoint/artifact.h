@@ -35,8 +35,8 @@ Artifact read_artifact(const Json& document, const std::string& name, const std:
 
 /// What the program carries and what stands in `own` (no such folder: nothing); of two with one name that of `own` counts. In the order of
 /// names.
-/// @throws Error(corrupt) naming the file at fault
-std::vector<Artifact> known_artifacts(const std::filesystem::path& own);
+/// @param problems  gets a sentence for each file that cannot be understood; the others count
+std::vector<Artifact> known_artifacts(const std::filesystem::path& own, std::vector<std::string>& problems);
 
 /// Only what the program carries.
 const std::vector<Artifact>& shipped_artifacts();

@@ -28,7 +28,7 @@ struct Flags {
 
 /// What the page calculates memory from: the plan as a curve, and this machine.
 Json memory_of(const ChosenModel& model, const Environment& environment) {
-  const AvailableMemory machine = read_available_memory();
+  const AvailableMemory& machine = environment.memory;
   const MemoryWishes wishes = memory_wishes({}, environment);
   const std::vector<MemoryBound> bounds = memory_bounds(machine, wishes);
   const PlanRequest request = {.model = runner_options({}, model.checkpoint.config(), 1), .text_bytes = model.text_bytes};

@@ -48,6 +48,7 @@ std::filesystem::path config_file_path() {
 
 Environment read_environment() {
   Environment environment;
+  environment.memory = read_available_memory();
   environment.config_file = config_file_path();
   ConfigFile config = read_config_file(environment.config_file, !variable("LAGOON_CONFIG").empty(), variable("HOME"));
   environment.artifacts_folder = environment.config_file.parent_path() / "artifacts";

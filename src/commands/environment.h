@@ -3,6 +3,7 @@
 #pragma once
 
 #include "checkpoint/checkpoint.h"
+#include "machine/available_memory.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,7 @@ struct Environment {
   bool output_is_terminal = false;  // standard output
   bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no
   bool error_is_terminal = false;   // progress is shown on standard error
+  AvailableMemory memory;           // when the program began: a plan counts what the program then takes
   // Of the config file
   std::filesystem::path config_file;       // whether it is there or not
   std::filesystem::path artifacts_folder;  // beside it: the user's own files of known artifacts (checkpoint/artifact.h)

@@ -5,6 +5,7 @@
 #include "checkpoint/quantization_config.h"
 #include "checkpoint/synthetic.h"
 #include "checkpoint/synthetic_shapes.h"
+#include "commands/output.h"
 #include "planning/published_models.h"
 
 #include <nlohmann/json.hpp>
@@ -36,8 +37,9 @@ bool is_exact(const std::string& typed, const std::string& name) {
 std::optional<ModelLocation> locate(const std::string& model, const CheckpointPlaces& places) {
   try {
     return find_model(model, places);
-  } catch (const Error&) {
-    return std::nullopt;  // whoever opens it then says why
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;  // it is here and cannot be reached
+    return std::nullopt;                       // whoever opens it then says why
   }
 }
 
@@ -162,6 +164,18 @@ ChosenModel choose_here(const std::string& model, const ModelLocation& location)
           .text_bytes = text_bytes};
 }
 
+/// Where the copy on this machine cannot be opened and the artifact is known all the same, a plan needs no copy.
+ChosenModel choose_exact(const std::string& model, const ModelLocation& location, const Environment& environment, ModelNeed need) {
+  try {
+    return choose_here(model, location);
+  } catch (const Error& error) {
+    auto known = location.found_in == "Hugging Face cache" ? KnownNames(environment).choose(model, need, true) : std::nullopt;
+    if (!known) throw;
+    write_error(fmt::format("lagoon: the copy on this machine cannot be used ({}); what follows is known without it\n", error.what()));
+    return std::move(*known);
+  }
+}
+
 /// An alias may also stand for what is not on this machine.
 const ModelAlias* find_alias(const std::string& model, const CheckpointPlaces& places) {
   const auto found =
@@ -204,7 +218,12 @@ uint64_t text_bytes_of(const std::filesystem::path& folder) {
   return bytes;
 }
 
-std::vector<Artifact> artifacts_of(const Environment& environment) { return known_artifacts(environment.artifacts_folder); }
+std::vector<Artifact> artifacts_of(const Environment& environment) {
+  std::vector<std::string> problems;
+  std::vector<Artifact> artifacts = known_artifacts(environment.artifacts_folder, problems);
+  for (const std::string& problem : problems) write_error("lagoon: passed over: " + problem + "\n");
+  return artifacts;
+}
 
 Checkpoint open_artifact(const Artifact& artifact) {
   if (!artifact.formats) {
@@ -217,7 +236,7 @@ Checkpoint open_artifact(const Artifact& artifact) {
 
 ChosenModel choose_model(const std::string& model, const Environment& environment, ModelNeed need) {
   const std::optional<ModelLocation> location = locate(model, environment.places);
-  if (location && is_exact(model, *location)) return choose_here(model, *location);
+  if (location && is_exact(model, *location)) return choose_exact(model, *location, environment, need);
   if (!location && model.find(':') != std::string::npos) {
     const SyntheticSpec spec = parse_synthetic_spec(model);
     return {.name = to_string(spec), .kind = "synthetic", .checkpoint = open_synthetic(spec)};

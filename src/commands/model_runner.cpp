@@ -80,13 +80,19 @@ namespace {
 
 /// What the reader can do, in the order of how much it takes.
 std::string way_out(const MemoryPlanner& planner, const PlanRequest& request, const MemoryBound& bound) {
+  constexpr int64_t small_chunk = 64;
   const int64_t context = planner.largest_context(request, bound.room());
+  PlanRequest smaller = request;
+  smaller.model.step_rows = std::min(request.model.step_rows, small_chunk);
+  smaller.logit_rows = std::min(request.logit_rows, small_chunk);
+  const bool chunk_helps = options_of(request).step_rows > small_chunk && planner.plan(smaller).total_bytes() <= bound.room();
+  const std::string chunk = chunk_helps ? fmt::format("with --chunk {} it would fit; ", small_chunk) : "";
   if (context > 0) {
     return fmt::format(
-        "the largest context that would fit is {} tokens (--context {}); or raise the limit, close other programs, or take a smaller quantization",
+        "{}the largest context that would fit is {} tokens ({}); or raise the limit, close other programs, or take a smaller quantization", chunk,
         format_count(static_cast<uint64_t>(context)), context);
   }
-  return "no context would fit; raise the limit, close other programs, or take a smaller quantization (`lagoon plan MODEL` says which)";
+  return chunk + "no context would fit; raise the limit, close other programs, or take a smaller quantization (`lagoon plan MODEL` says which)";
 }
 
 std::string parts_of(const MemoryPlan& plan) {
@@ -102,8 +108,7 @@ std::string parts_of(const MemoryPlan& plan) {
 
 /// The bound that binds; nullopt if nothing is known.
 std::optional<MemoryBound> check_memory(const std::string& name, const MemoryPlanner& planner, const PlanRequest& request, const MemoryPlan& plan,
-                                        const MemoryWishes& wishes) {
-  const std::vector<MemoryBound> bounds = memory_bounds(read_available_memory(), wishes);
+                                        const std::vector<MemoryBound>& bounds) {
   const uint64_t need = plan.total_bytes();
   if (bounds.empty()) {
     write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {} for {} ({})\n", name, format_gib(need),
@@ -125,7 +130,9 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
                        const Environment& environment) {
   const MemoryPlanner planner(checkpoint);
   LoadedModel loaded = {.plan = planner.plan(request)};
-  const std::optional<MemoryBound> bound = check_memory(name, planner, request, loaded.plan, memory_wishes(flags, environment));
+  MemoryWishes wishes = memory_wishes(flags, environment);
+  wishes.threads = request.model.threads;
+  const std::optional<MemoryBound> bound = check_memory(name, planner, request, loaded.plan, memory_bounds(environment.memory, wishes));
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
   if (const std::string note = location_note(checkpoint); !note.empty()) write_error(note);
   watch_interrupts();
@@ -143,7 +150,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
 }
 
 std::optional<int64_t> context_that_fits(const Checkpoint& checkpoint, const Environment& environment) {
-  const std::vector<MemoryBound> bounds = memory_bounds(read_available_memory(), memory_wishes({}, environment));
+  const std::vector<MemoryBound> bounds = memory_bounds(environment.memory, memory_wishes({}, environment));
   if (bounds.empty()) return std::nullopt;
   const PlanRequest request = {.model = runner_options({}, checkpoint.config(), 1), .text_bytes = text_bytes_of(checkpoint.folder())};
   return MemoryPlanner(checkpoint).largest_context(request, bounds.front().room());

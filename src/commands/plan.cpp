@@ -95,8 +95,9 @@ int run(const Flags& flags, const Environment& environment) {
   MemoryWishes wishes = memory_wishes(flags.runner, environment);
   if (!flags.machine_memory.empty()) wishes.machine = parse_byte_size(flags.machine_memory, "--machine-memory");
 
+  wishes.threads = request.model.threads;
   const MemoryPlanner planner(chosen.checkpoint);
-  PlanAnswer answer = answer_plan(planner, request, read_available_memory(), wishes);
+  PlanAnswer answer = answer_plan(planner, request, environment.memory, wishes);
   answer.alternatives = alternatives_of(chosen, answer, artifacts_of(environment));
   answer.advice = advise(planner, answer);
   if (answer.bounds.empty()) {

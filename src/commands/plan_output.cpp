@@ -42,18 +42,21 @@ std::string machine_text(const PlanAnswer& answer) {
   return text;
 }
 
+/// In a sentence: GiB, or less than a tenth of one so that two sizes can be told apart.
+std::string size_text(uint64_t bytes) { return bytes < (uint64_t{1} << 30) / 10 ? format_binary(bytes) : format_gib(bytes); }
+
 /// Which bound binds and why, and the verdict.
 std::string verdict(const PlanAnswer& answer) {
   const MemoryBound* bound = answer.binding();
   const uint64_t need = answer.plan.total_bytes();
-  if (bound == nullptr) return fmt::format("Unknown: nothing says how much memory is free; {} are needed.\n", format_gib(need));
-  std::string text = fmt::format("What binds: {}, {}", bound->name, format_gib(bound->bytes));
-  if (bound->reserve > 0) text += fmt::format(" less {} of reserve", format_gib(bound->reserve));
-  if (answer.bounds.size() > 1) text += fmt::format("; the next bound is {} with {}", answer.bounds[1].name, format_gib(answer.bounds[1].room()));
+  if (bound == nullptr) return fmt::format("Unknown: nothing says how much memory is free; {} are needed.\n", size_text(need));
+  std::string text = fmt::format("What binds: {}, {}", bound->name, size_text(bound->bytes));
+  if (bound->reserve > 0) text += fmt::format(" less {} of reserve", size_text(bound->reserve));
+  if (answer.bounds.size() > 1) text += fmt::format("; the next bound is {} with {}", answer.bounds[1].name, size_text(answer.bounds[1].room()));
   text += ".\n";
-  if (*answer.fits) return text + fmt::format("It fits: {} are needed, {} remain.\n", format_gib(need), format_gib(bound->room() - need));
-  return text + fmt::format("It does not fit: {} are needed, {} may be taken, {} are missing.\n", format_gib(need), format_gib(bound->room()),
-                            format_gib(need - bound->room()));
+  if (*answer.fits) return text + fmt::format("It fits: {} are needed, {} remain.\n", size_text(need), size_text(bound->room() - need));
+  return text + fmt::format("It does not fit: {} are needed, {} may be taken, {} are missing.\n", size_text(need), size_text(bound->room()),
+                            size_text(need - bound->room()));
 }
 
 std::string next_questions(const PlanAnswer& answer) {

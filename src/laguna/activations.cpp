@@ -41,7 +41,8 @@ void Activations::for_each_buffer(const ModelConfig& config, const StepShape& sh
   const Widths w(config);
   rows = shape.rows;
   span_slots = slots(shape);
-  for (ClaimedBuffer<float>* buffer : {&residual, &normed, &branch, &shared}) each(*buffer, rows * config.hidden);
+  for (ClaimedBuffer<float>* buffer : {&residual, &normed, &branch}) each(*buffer, rows * config.hidden);
+  each(shared, w.experts > 0 ? rows * config.hidden : 0);
   for (ClaimedBuffer<float>* buffer : {&query, &attended}) each(*buffer, rows * w.attention);
   for (ClaimedBuffer<float>* buffer : {&maximum, &sum}) each(*buffer, rows * w.heads);
   each(span_attended, span_slots * w.attention);
@@ -59,14 +60,14 @@ void Activations::for_each_buffer(const ModelConfig& config, const StepShape& sh
   each(experts_used, w.experts);
   each(pair_output, rows * w.chosen * config.hidden);
   for (int at = 0; at < 3; ++at) {
-    if (!shape.groups[at]) continue;
-    const auto form = [&](FixedForms& forms, int64_t elements) {
+    const auto form = [&](FixedForms& forms, bool used, int64_t elements) {
+      if (!used) return;
       each(forms.q[at], rows * elements);
       for (ClaimedBuffer<float>* buffer : {&forms.scale[at], &forms.sum[at]}) each(*buffer, rows * (elements / group_widths[at]));
     };
-    form(hidden_forms, config.hidden);
-    form(wide_forms, w.wide);
-    form(pair_forms, w.pairs);
+    form(hidden_forms, shape.hidden_groups[at], config.hidden);
+    form(wide_forms, shape.wide_groups[at], w.wide);
+    form(pair_forms, shape.pair_groups[at], w.pairs);
   }
 }
 

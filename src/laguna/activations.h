@@ -12,9 +12,12 @@ namespace lagoon {
 
 /// What the buffers depend on, beside the model's shape.
 struct StepShape {
-  int64_t rows = 1;                        // most token rows of one step
-  int64_t context = 1;                     // most positions of a sequence
-  bool groups[3] = {false, false, false};  // group widths of the affine matrices (group_index); none in oracle precision
+  int64_t rows = 1;     // most token rows of one step
+  int64_t context = 1;  // most positions of a sequence
+  // Group widths (group_index) of the affine matrices that read each kind of input; none in oracle precision
+  bool hidden_groups[3] = {false, false, false};  // [rows][hidden]
+  bool wide_groups[3] = {false, false, false};    // attended rows, inner rows of dense MLPs and of shared experts
+  bool pair_groups[3] = {false, false, false};    // inner rows of routed experts
 };
 
 struct Activations {
@@ -41,7 +44,7 @@ struct Activations {
   ClaimedBuffer<float> residual;       // [rows][hidden]
   ClaimedBuffer<float> normed;         // [rows][hidden]
   ClaimedBuffer<float> branch;         // [rows][hidden]: what attention or the MLP adds to the residual
-  ClaimedBuffer<float> shared;         // [rows][hidden]: the shared expert's part
+  ClaimedBuffer<float> shared;         // [rows][hidden]: the shared expert's part; none if all layers are dense
   ClaimedBuffer<float> query;          // [rows][heads][head_dim]
   ClaimedBuffer<float> attended;       // [rows][heads][head_dim]
   ClaimedBuffer<float> maximum;        // [rows][heads]: of the scores seen so far

@@ -9,12 +9,14 @@
 namespace lagoon {
 namespace {
 
-void add_group(const WeightSource& source, StepShape& shape) {
-  if (source.format.kind == WeightFormat::Kind::affine) shape.groups[group_index(source.format.group)] = true;
+void add_group(const WeightSource& source, bool (&groups)[3]) {
+  if (source.format.kind == WeightFormat::Kind::affine) groups[group_index(source.format.group)] = true;
 }
 
-void add_groups(const MlpSource& source, StepShape& shape) {
-  for (const WeightSource* part : {&source.gate, &source.up, &source.down}) add_group(*part, shape);
+/// @param inner  what reads the rows between
+void add_groups(const MlpSource& source, StepShape& shape, bool (&inner)[3]) {
+  for (const WeightSource* part : {&source.gate, &source.up}) add_group(*part, shape.hidden_groups);
+  add_group(source.down, inner);
 }
 
 CpuModelOptions completed(CpuModelOptions options, const ModelConfig& config) {
@@ -27,13 +29,14 @@ CpuModelOptions completed(CpuModelOptions options, const ModelConfig& config) {
 StepShape CpuModel::step_shape(const Checkpoint& checkpoint, const CpuModelOptions& options) {
   StepShape shape = {.rows = options.step_rows, .context = completed(options, checkpoint.config()).context};
   if (options.precision == Precision::oracle) return shape;
-  add_group(checkpoint.head(), shape);
+  add_group(checkpoint.head(), shape.hidden_groups);
   for (int at = 0; at < checkpoint.config().layer_count(); ++at) {
     const LayerSource& layer = checkpoint.layer(at);
-    for (const WeightSource* part : {&layer.query, &layer.key, &layer.value, &layer.gate, &layer.output, &layer.router}) add_group(*part, shape);
-    add_groups(layer.mlp, shape);
-    add_groups(layer.shared_expert, shape);
-    for (const MlpSource& expert : layer.experts) add_groups(expert, shape);
+    for (const WeightSource* part : {&layer.query, &layer.key, &layer.value, &layer.gate, &layer.router}) add_group(*part, shape.hidden_groups);
+    add_group(layer.output, shape.wide_groups);
+    add_groups(layer.mlp, shape, shape.wide_groups);
+    add_groups(layer.shared_expert, shape, shape.wide_groups);
+    for (const MlpSource& expert : layer.experts) add_groups(expert, shape, shape.pair_groups);
   }
   return shape;
 }

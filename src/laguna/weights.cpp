@@ -66,11 +66,15 @@ class Loader {
       const int second = b.place->source->values.file;
       return first != second ? first < second : offset_of(a) < offset_of(b);
     });
+    int64_t largest = 0;
+    for (const Piece& piece : pieces) largest = std::max(largest, bytes_of(piece));
     std::atomic<size_t> next = 0;  // one piece at a time, in order: the pool's own large pieces would lie far apart
     pool.run(pool.threads(), 1, [&](int64_t, int64_t) {
+      AlignedBuffer<std::byte> stored;  // one for each thread that finds a piece
       for (size_t at = next.fetch_add(1); at < pieces.size(); at = next.fetch_add(1)) {
         if (at + pieces_ahead < pieces.size()) announce(pieces[at + pieces_ahead]);
-        read(pieces[at]);
+        if (stored.size() == 0) stored = AlignedBuffer<std::byte>(static_cast<size_t>(largest));
+        read(pieces[at], stored.data());
       }
     });
   }
@@ -93,13 +97,18 @@ class Loader {
     file(source.values).will_need(offset_of(piece), static_cast<uint64_t>((piece.end - piece.begin) * tile_rows * RowBytes(source).values));
   }
 
-  void read(const Piece& piece) {
+  static int64_t bytes_of(const Piece& piece) {
+    const WeightSource& source = *piece.place->source;
+    return (std::min(source.rows, piece.end * tile_rows) - piece.begin * tile_rows) * RowBytes(source).all();
+  }
+
+  /// @param stored  room for bytes_of(piece)
+  void read(const Piece& piece, std::byte* stored) {
     const WeightSource& source = *piece.place->source;
     const RowBytes row(source);
     const int64_t first = piece.begin * tile_rows;
     const int64_t rows = std::min(source.rows, piece.end * tile_rows) - first;
-    AlignedBuffer<std::byte> stored(static_cast<size_t>(rows * row.all()));
-    std::byte* at = stored.data();
+    std::byte* at = stored;
     const auto fetch = [&](const ByteRange& range, int64_t bytes_each) {
       const std::span<std::byte> destination(at, static_cast<size_t>(rows * bytes_each));
       file(range).read_at(range.offset + static_cast<uint64_t>(first * bytes_each), destination);
@@ -119,7 +128,7 @@ class Loader {
                           .biases = biases + done * row.scales},
                          piece.block + piece.place->offset + tile * piece.place->tile_stride);
     }
-    count(stored.size());
+    count(static_cast<uint64_t>(bytes_of(piece)));
   }
 
   void count(uint64_t bytes) {

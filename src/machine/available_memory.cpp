@@ -72,7 +72,7 @@ void add_resource_limit(int resource, const char* name, const std::string& key, 
   struct rlimit limit = {};
   if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   const uint64_t taken = value_of("/proc/self/status", key).value_or(0) * 1024;
-  limits.push_back({name, limit.rlim_cur, limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, taken)});
+  limits.push_back({name, limit.rlim_cur, limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, taken), true});
 }
 
 /// The runtime that this process is in, by the marks that each leaves.

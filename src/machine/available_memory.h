@@ -12,9 +12,10 @@ namespace lagoon {
 
 /// One bound on this process beside the machine's memory.
 struct MemoryLimit {
-  std::string name;    // "/sys/fs/cgroup/a/memory.max", "RLIMIT_AS (ulimit -v)"
-  uint64_t limit = 0;  // bytes
-  uint64_t left = 0;   // bytes that may still be taken under it; of a control group page cache counts as free
+  std::string name;            // "/sys/fs/cgroup/a/memory.max", "RLIMIT_AS (ulimit -v)"
+  uint64_t limit = 0;          // bytes
+  uint64_t left = 0;           // bytes that may still be taken under it; of a control group page cache counts as free
+  bool address_space = false;  // what is asked for counts, touched or not: stacks of threads count whole
 };
 
 struct AvailableMemory {

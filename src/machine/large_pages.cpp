@@ -36,7 +36,7 @@ void interleave(void* data, size_t bytes) {
 }  // namespace
 
 void advise_large(void* data, size_t bytes) {
-  if (bytes < AlignedBuffer<std::byte>::huge_page) return;
+  if (bytes < huge_page) return;
   const size_t whole = bytes / small_page * small_page;
   (void)::madvise(data, whole, MADV_HUGEPAGE);
   if (has_several_nodes()) interleave(data, whole);

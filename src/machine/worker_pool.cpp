@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace lagoon {
 namespace {
@@ -51,14 +52,25 @@ void pin(pthread_t thread, const std::vector<int>& processors) {
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads) : joined_(closed) {
+WorkerPool::WorkerPool() : joined_(closed) {}
+
+// Once the first constructor has returned, the destructor ends the workers that were started, whatever happens to the others.
+WorkerPool::WorkerPool(int threads) : WorkerPool() { start(threads); }
+
+void WorkerPool::start(int threads) {
   require(threads >= 1, "a worker pool has at least one thread");
   processors_ = processors_by_core();
   const bool alone = static_cast<size_t>(threads) <= processors_.size();
   spin_rounds_ = alone ? spin_rounds_alone : spin_rounds_crowded;
   if (!alone) processors_.clear();
+  workers_.reserve(static_cast<size_t>(threads));
   for (int worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this] { work(); });
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      fail(ErrorKind::io, "the system gives {} of {} threads ({}); ask for fewer with --threads, or raise the limits of this process", worker,
+           threads, error.code().message());
+    }
     if (alone) pin(workers_.back().native_handle(), {processors_[static_cast<size_t>(worker)]});
   }
 }

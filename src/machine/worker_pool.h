@@ -12,10 +12,14 @@
 
 namespace lagoon {
 
+/// The stack that main() asks for each thread; workers use a few kilobytes of it.
+constexpr size_t thread_stack_bytes = size_t{1} << 20;
+
 class WorkerPool {
  public:
   /// @param threads  at least 1, the caller included. Workers are pinned to the processors of the affinity mask, one core
   ///                 after the other, if the mask has that many.
+  /// @throws Error(io) if the system gives fewer threads
   explicit WorkerPool(int threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -52,6 +56,9 @@ class WorkerPool {
   double seconds_waited() const { return seconds_waited_; }
 
  private:
+  WorkerPool();
+  void start(int threads);
+
   using Piece = void (*)(void* context, int64_t begin, int64_t end);
 
   void run_pieces(int64_t count, int64_t grain, Piece piece, void* context);

@@ -15,7 +15,7 @@ namespace {
 
 // What a process holds beside its ledger, as measured (docs/memory.md says how).
 constexpr uint64_t program_bytes = 16u << 20;  // the program, its libraries and its heap with no model
-constexpr uint64_t thread_bytes = 256u << 10;  // a thread's stack as far as it is used, and its heap
+constexpr uint64_t thread_bytes = 64u << 10;   // a thread's stack as far as it is used, and its heap
 constexpr uint64_t matrix_bytes = 1024;        // what is kept of each matrix: its header, its names, its place
 constexpr uint64_t text_factor = 6;            // a tokenizer's tables and merges against the bytes of its file
 constexpr uint64_t least_text_bytes = 2u << 20;
@@ -108,12 +108,17 @@ void MemoryPlanner::add_sequences(const PlanRequest& request, const CpuModelOpti
   }
 }
 
-PlanLine MemoryPlanner::runtime(int threads) const {
+PlanLine MemoryPlanner::runtime(int threads, uint64_t later) const {
   const auto workers = static_cast<uint64_t>(threads);
-  const uint64_t each = thread_bytes + reading_bytes_;
-  return {runtime_line, program_bytes + workers * each + matrices_ * matrix_bytes,
-          fmt::format("{} program and libraries + {} threads x ({} stack and heap + {} reading) + {} matrices x {}", count(program_bytes), threads,
-                      count(thread_bytes), count(reading_bytes_), count(matrices_), matrix_bytes)};
+  // Buffers for reading are gone before what comes `later` takes their place.
+  uint64_t weights = 0;
+  for (const PlanLine& line : weights_) weights += line.bytes;
+  const uint64_t reading = std::min(workers * reading_bytes_, weights);
+  const uint64_t more = reading > later ? reading - later : 0;
+  std::string formula = fmt::format("{} program and libraries + {} threads x {} stack and heap + {} matrices x {}", count(program_bytes), threads,
+                                    count(thread_bytes), count(matrices_), matrix_bytes);
+  if (more > 0) formula += fmt::format(" + {} for reading beyond what comes later", count(more));
+  return {runtime_line, program_bytes + workers * thread_bytes + matrices_ * matrix_bytes + more, formula};
 }
 
 MemoryPlan MemoryPlanner::plan(const PlanRequest& request) const {
@@ -128,20 +133,24 @@ MemoryPlan MemoryPlanner::plan(const PlanRequest& request) const {
                         fmt::format("{} + {} rows x {} + {} spans x {}", count(cost.fixed), count(shape.rows), count(cost.per_row),
                                     count(Activations::slots(shape)), count(cost.per_slot))});
 
-  const int64_t rows = request.logit_rows > 0 ? request.logit_rows : request.sequences;
+  const int64_t rows = request.logit_rows > 0 ? std::min(request.logit_rows, options.context) : request.sequences;
   const uint64_t row = static_cast<uint64_t>(config.vocabulary) * sizeof(float);
   plan.lines.push_back({logits_line, saturating_multiply(static_cast<uint64_t>(rows), row),
                         fmt::format("{} rows x {} ids x {} bytes", count(rows), count(int64_t{config.vocabulary}), sizeof(float))});
+  uint64_t later = 0;
+  for (size_t at = weights_.size(); at < plan.lines.size(); ++at) later = saturating_add(later, plan.lines[at].bytes);
   if (request.text_bytes > 0) {
     plan.lines.push_back({text_line, text_memory(request.text_bytes),
                           fmt::format("{} + {} bytes of files x {}", count(least_text_bytes), count(request.text_bytes), text_factor)});
   }
   for (const PlanLine& line : request.more) plan.lines.push_back(line);
-  plan.lines.push_back(runtime(options.threads));
+  plan.lines.push_back(runtime(options.threads, later));
   return plan;
 }
 
 int64_t MemoryPlanner::largest_context(PlanRequest request, uint64_t bytes) const {
+  if (request.positions > 0) request.sequences = 1;  // batches of short sequences beside one long one: the long one is asked for
+  request.positions = 0;
   return largest(checkpoint_.config().max_context, [&](int64_t context) {
     request.model.context = context;
     return plan(request).total_bytes() <= bytes;

@@ -22,7 +22,7 @@ struct PlanRequest {
   CpuModelOptions model;       // context: tokens of each sequence, at least 1; step_rows: the prefill chunk; threads
   int64_t sequences = 1;       // at once
   int64_t positions = 0;       // tokens of each sequence, where that is less than the context; 0: the context
-  int64_t logit_rows = 0;      // rows of logits that are held at once; 0: one for each sequence
+  int64_t logit_rows = 0;      // most rows of logits held at once, as far as the context goes; 0: one for each sequence
   uint64_t text_bytes = 0;     // of tokenizer.json and chat template; 0: no text is read
   std::vector<PlanLine> more;  // what a command holds beside the model
 };
@@ -45,7 +45,8 @@ class MemoryPlanner {
   /// The chunk counts as no longer than the context. Sizes beyond 64 bits stay at the largest number.
   MemoryPlan plan(const PlanRequest& request) const;
 
-  /// The longest context, up to the checkpoint's own, with which the request's total is at most `bytes`; 0: none is.
+  /// The longest context, up to the checkpoint's own, with which the request's total is at most `bytes`; 0: none is. With `positions`, of one
+  /// sequence alone.
   int64_t largest_context(PlanRequest request, uint64_t bytes) const;
 
   /// The most sequences, up to most_sequences, with which it is; 0: none is.
@@ -57,7 +58,7 @@ class MemoryPlanner {
 
  private:
   void add_sequences(const PlanRequest& request, const CpuModelOptions& options, MemoryPlan& plan) const;
-  PlanLine runtime(int threads) const;
+  PlanLine runtime(int threads, uint64_t later) const;
 
   const Checkpoint& checkpoint_;
   std::vector<PlanLine> weights_;

@@ -16,6 +16,7 @@ struct MemoryWishes {
   std::string limit_name = "--memory-limit";
   std::optional<uint64_t> reserve;  // bytes to leave free under every bound; nullopt: usual_reserve() of what MemAvailable says
   std::optional<uint64_t> machine;  // plan for a machine with so much available memory instead of this one
+  int threads = 1;                  // whose stacks count where address space is limited
 };
 
 /// One bound on a plan: total + reserve must be at most `bytes`.

@@ -50,7 +50,15 @@ TEST(Facts, OfAPublishedModelAndOfItsCheckpointsOnADiskAreOneAndTheSame) {
   ASSERT_EQ(run_lagoon({"synth", "s-2.1:s-2.1-oq4e", out, "--holes"}).exit_code, 0);
   const Json stored = facts_json({out});
   EXPECT_EQ(stored["model"]["kind"], "checkpoint");
-  EXPECT_EQ(stored["facts"], published["facts"]);
+  ASSERT_EQ(stored["facts"].size(), published["facts"].size());
+  for (size_t at = 0; at < stored["facts"].size(); ++at) {
+    Json of_shape = published["facts"][at];
+    // What is not on this machine has no headers: the shape implies them, and its facts say so.
+    std::string place = of_shape["source"]["place"];
+    const std::string implied = "headers that the published shape implies";
+    if (place.starts_with(implied)) of_shape["source"]["place"] = "tensor headers" + place.substr(implied.size());
+    EXPECT_EQ(stored["facts"][at], of_shape);
+  }
 }
 
 TEST(Facts, TheKvRequestIsTheUsers) {

@@ -126,7 +126,12 @@ TEST(Plan, ArtifactsOfTheUserCountAndHostileOnesAreRefused) {
           {R"({"repository": "a/b", "model": "xs-2.1", "format": "x", "formats": {"default": "4/64"}, "source": "me", "colour": 1})", "colour"},
       }) {
     folder.write("artifacts/mine.json", text);
-    expect_refused(run_lagoon({"plan", "mine"}, {.environment = environment}), part);
+    const ProgramRun refused = run_lagoon({"plan", "mine"}, {.environment = environment});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.output, "");
+    EXPECT_THAT(refused.error, HasSubstr("lagoon: passed over: "));
+    EXPECT_THAT(refused.error, HasSubstr(part));
+    EXPECT_EQ(run_lagoon({"plan", "s-2.1-oq4e"}, {.environment = environment}).exit_code, 0);  // the others count
   }
 }
 
@@ -196,9 +201,33 @@ TEST(Plan, EveryCommandObeysTheLimit) {
   const int64_t largest = plan({"nano", "--memory-limit", limit}).at("largest_context").get<int64_t>();
   ASSERT_GT(largest, 1000);
   ASSERT_LT(largest, 4096);
-  expect_refused(run_lagoon({"generate", "nano", "hi", "--memory-limit", limit}), "--context " + std::to_string(largest), 1);
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--memory-limit", limit}), "tokens (" + std::to_string(largest) + ")", 1);
   const ProgramRun run = run_lagoon({"generate", "nano", "hi", "--max-tokens", "2", "--memory-limit", limit, "--context", std::to_string(largest)});
   EXPECT_EQ(run.exit_code, 0) << run.error;
+}
+
+// What a plan calls fitting under a limit of the system runs under it, stacks of threads and all.
+TEST(Plan, WhatFitsUnderAnAddressLimitRunsUnderIt) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes terabytes of address space";
+#endif
+  for (const std::string threads : {"2", "40"}) {
+    const auto fits = [&](uint64_t limit) {
+      const ProgramRun run = run_lagoon({"plan", "nano", "--context", "600", "--threads", threads, "--json"}, {.address_limit = limit});
+      return run.exit_code == 0 && parse_json(run.output, "output").at("fits") == true;
+    };
+    uint64_t low = 20u << 20;
+    uint64_t high = 4ull << 30;
+    ASSERT_TRUE(fits(high)) << threads;
+    while (high - low > (1u << 20)) (fits((low + high) / 2) ? high : low) = (low + high) / 2;
+    for (const uint64_t more : {0u, 3u << 20}) {
+      const ProgramRun run = run_lagoon({"generate", "nano", "What is 2 + 2?", "--context", "600", "--threads", threads, "--max-tokens", "3"},
+                                        {.address_limit = high + more});
+      EXPECT_EQ(run.exit_code, 0) << high << " " << threads << ": " << run.error;
+    }
+    const std::vector<std::string> refused = {"generate", "nano", "hi", "--context", "600", "--threads", threads};
+    EXPECT_THAT(run_lagoon(refused, {.address_limit = low}).error, HasSubstr("RLIMIT_AS"));
+  }
 }
 
 TEST(Plan, TheLedgerOfAnAnswerEqualsThePlan) {

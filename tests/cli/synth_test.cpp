@@ -123,7 +123,7 @@ TEST(Synth, WhatIsThereIsNotTouched) {
 TEST(Synth, SpecsThatAreNotUnderstoodAreRefusedBeforeAnythingIsMade) {
   const TemporaryFolder folder;
   const std::filesystem::path out = folder.path() / "model";
-  expect_refused(run_lagoon({"synth", "xs-3:4/64", out}), "models are xs-2.1", 2);
+  expect_refused(run_lagoon({"synth", "xs-3:4/64", out}), "models are xs.2, xs-2.1", 2);
   expect_refused(run_lagoon({"synth", "xs-2.1:7/64", out}), "formats are", 2);
   expect_refused(run_lagoon({"synth", "xs-2.1:4/64,layers=41", out}), "1 to 40", 2);
   expect_refused(run_lagoon({"synth", "", out}), "empty", 2);

@@ -33,6 +33,7 @@ struct ProgramInput {
   std::vector<std::string> environment;  // "NAME=value", added
   std::string output_path;               // standard output goes to this file instead
   uint64_t file_limit = 0;               // bytes, as ulimit -f; 0: none
+  uint64_t address_limit = 0;            // bytes, as ulimit -v; 0: none
 };
 
 /// Starts the program, feeds it, waits for its end.
@@ -52,6 +53,10 @@ inline ProgramRun run_lagoon(const std::vector<std::string>& arguments, const Pr
     if (given.file_limit > 0) {
       const struct rlimit limit = {.rlim_cur = given.file_limit, .rlim_max = given.file_limit};
       setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    if (given.address_limit > 0) {
+      const struct rlimit limit = {.rlim_cur = given.address_limit, .rlim_max = given.address_limit};
+      setrlimit(RLIMIT_AS, &limit);
     }
     std::vector<char*> words = {strdup(LAGOON_PROGRAM)};
     for (const std::string& argument : arguments) words.push_back(strdup(argument.c_str()));
