@@ -1,6 +1,7 @@
 #include "commands/plan_output.h"
 
 #include "base/byte_size.h"
+#include "base/checked.h"
 #include "benchmark/table.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,11 @@ std::string ledger(const PlanAnswer& answer, bool explain) {
     text += row(line.name, line.bytes);
     if (explain) text += fmt::format("      = {}\n", line.formula);
   }
-  return text + row("total", answer.plan.total_bytes());
+  const uint64_t total = answer.plan.total_bytes();
+  text += row("total", total);
+  const MemoryBound* bound = answer.binding();
+  if (bound == nullptr || bound->reserve == 0) return text;
+  return text + row("reserve", bound->reserve) + row("total with reserve", saturating_add(total, bound->reserve));
 }
 
 std::string machine_text(const PlanAnswer& answer) {
