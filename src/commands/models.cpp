@@ -7,6 +7,7 @@
 #include "commands/config_file.h"
 #include "commands/model_listing.h"
 #include "commands/output.h"
+#include "planning/facts_counts.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -20,13 +21,6 @@ namespace {
 struct Flags {
   bool json = false;
 };
-
-/// "117.6B", "3.5M".
-std::string short_count(uint64_t number) {
-  const auto value = static_cast<double>(number);
-  if (number >= 1'000'000'000) return fmt::format("{:.1f}B", value / 1e9);
-  return number >= 1'000'000 ? fmt::format("{:.1f}M", value / 1e6) : format_count(number);
-}
 
 std::string context_of(const ModelSizes& sizes) {
   const auto most = static_cast<uint64_t>(sizes.max_context);
@@ -53,7 +47,7 @@ void print_tables(const std::vector<ListedModel>& models, const Environment& env
       continue;
     }
     usable.rows.push_back({name, architecture_of(*model.sizes), model.sizes->format, format_gib(model.sizes->weight_bytes),
-                           short_count(model.sizes->parameters), context_of(*model.sizes), model.location.found_in});
+                           short_count(static_cast<double>(model.sizes->parameters)), context_of(*model.sizes), model.location.found_in});
     if (!model.overridden.empty()) {
       notes += fmt::format("{}: config.json says {}; it is read as {}\n", name, model.overridden, model.location.model_type.value_or(""));
     }

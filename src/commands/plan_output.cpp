@@ -67,8 +67,9 @@ std::string verdict(const PlanAnswer& answer) {
 std::string next_questions(const PlanAnswer& answer) {
   if (!answer.largest_context) return "";
   const auto number = [](int64_t value) { return value > 0 ? count(value) : std::string("none"); };
-  return fmt::format("Largest context that fits with {} at once: {}\nMost sequences of {} tokens that fit: {}\n", count(answer.request.sequences),
-                     number(*answer.largest_context), count(answer.request.model.context), number(*answer.largest_sequences));
+  return fmt::format("Largest context that fits with {} {}: {}\nMost sequences of {} tokens that fit: {}\n", count(answer.request.sequences),
+                     answer.request.sequences == 1 ? "sequence" : "sequences", number(*answer.largest_context), count(answer.request.model.context),
+                     number(*answer.largest_sequences));
 }
 
 std::string alternatives_text(const PlanAnswer& answer) {
@@ -85,9 +86,8 @@ std::string alternatives_text(const PlanAnswer& answer) {
 }
 
 std::string subject(const ChosenModel& chosen, const PlanAnswer& answer) {
-  std::string text =
-      fmt::format("{} ({}): {} at once, {} tokens each, chunk {}, keys and values {}\n", chosen.name, chosen.kind, count(answer.request.sequences),
-                  count(answer.request.model.context), options_of(answer.request).step_rows, kv_name(answer.request));
+  std::string text = fmt::format("{} ({}): {}, chunk {}, keys and values {}\n", chosen.name, chosen.kind, describe_sequences(answer.request),
+                                 options_of(answer.request).step_rows, kv_name(answer.request));
   if (!chosen.checkpoint.overridden().empty()) text += fmt::format("config.json itself says {}\n", chosen.checkpoint.overridden());
   if (!chosen.artifact) return text;
   const Artifact& artifact = *chosen.artifact;

@@ -29,7 +29,8 @@ void advise_flags(const MemoryPlanner& planner, const PlanAnswer& answer, std::v
   if (*answer.largest_sequences > 0)
     advice.push_back(fmt::format("--sequences {}: so many fit with a context of {}", *answer.largest_sequences, count(request.model.context)));
   if (*answer.largest_context > 0)
-    advice.push_back(fmt::format("--context {}: the largest that fits with {} at once", *answer.largest_context, count(request.sequences)));
+    advice.push_back(fmt::format("--context {}: the largest that fits with {} {}", *answer.largest_context, count(request.sequences),
+                                 request.sequences == 1 ? "sequence" : "sequences"));
   changed = request;
   changed.model.kv = ElementType::bf16;
   if (request.model.kv_element() == ElementType::f32) {
