@@ -93,7 +93,7 @@ struct Tokenizer::Encoding final : PieceSink {
 
   void add_marked(const MarkedText& text) {
     if (state.raw_tokens.empty()) return add_stretch(text);
-    for (const TokenSpan& span : state.raw_tokens.cut(text)) {
+    for (const AddedTokenSpan& span : state.raw_tokens.cut(text)) {
       if (span.id >= 0) {
         ids.push_back(span.id);
       } else {
@@ -105,7 +105,7 @@ struct Tokenizer::Encoding final : PieceSink {
   void add_stretch(const MarkedText& raw) {
     if (!state.normalizer && state.normalized_tokens.empty()) return add_pieces(raw.text());
     const MarkedText text = state.normalizer ? state.normalizer->apply(raw, regex) : raw;
-    for (const TokenSpan& span : state.normalized_tokens.cut(text)) {
+    for (const AddedTokenSpan& span : state.normalized_tokens.cut(text)) {
       if (span.id >= 0) {
         ids.push_back(span.id);
       } else {
@@ -155,7 +155,7 @@ void Tokenizer::Encoding::add_chat(const MarkedText& text) {
   for (const MarkedText::Run& run : text.runs()) {
     size_t search = run_begin;
     run_begin = run.end;
-    TokenSpan found{};
+    AddedTokenSpan found{};
     while (run.origin == Origin::from_data && state.contents.find(text.text(), search, run.end, found)) {
       add_part(found.begin);
       const std::string_view forged = std::string_view(text.text()).substr(found.begin, found.end - found.begin);

@@ -123,6 +123,23 @@ TEST(Hygiene, NoSourceHasMoreThan500Lines) {
   }
 }
 
+// Two types of one name make one of their functions stand for both, whichever the linker keeps.
+TEST(Hygiene, NoTwoHeadersDefineATypeOfOneName) {
+  const std::regex type("^(struct|class|enum class|union) ([A-Z][A-Za-z0-9]*)( final)?( :.*)? \\{");
+  std::map<std::string, std::string> first;
+  for (const fs::path& path : sources_under({"src"})) {
+    // Templates of kernel sets stand in anonymous namespaces of the units that include them.
+    if (path.extension() != ".h" || shown(path).rfind("src/kernels/", 0) == 0) continue;
+    for (const std::string& line : lines_of(path)) {
+      std::smatch match;
+      if (!std::regex_search(line, match, type)) continue;
+      const auto [at, added] = first.emplace(match[2], shown(path));
+      EXPECT_TRUE(added) << match[2] << " in " << at->second << " and " << shown(path);
+    }
+  }
+  EXPECT_GT(first.size(), 100u);
+}
+
 TEST(Hygiene, EveryHeaderIsGuardedAndBeginsWithItsPurpose) {
   for (const fs::path& path : sources_under({"src"})) {
     if (path.extension() != ".h") continue;

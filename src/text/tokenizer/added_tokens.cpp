@@ -70,7 +70,7 @@ void AddedTokenMatcher::add(const AddedToken& token, std::string_view text) {
   first_bytes_.set(static_cast<unsigned char>(text[0]));
 }
 
-bool AddedTokenMatcher::find(std::string_view text, size_t from, size_t end, TokenSpan& found) const {
+bool AddedTokenMatcher::find(std::string_view text, size_t from, size_t end, AddedTokenSpan& found) const {
   for (size_t begin = from; begin < end; ++begin) {
     if (!first_bytes_[static_cast<unsigned char>(text[begin])]) continue;
     int32_t token = -1;
@@ -90,16 +90,16 @@ bool AddedTokenMatcher::find(std::string_view text, size_t from, size_t end, Tok
   return false;
 }
 
-std::vector<TokenSpan> AddedTokenMatcher::cut(const MarkedText& marked) const {
+std::vector<AddedTokenSpan> AddedTokenMatcher::cut(const MarkedText& marked) const {
   const std::string_view text = marked.text();
-  std::vector<TokenSpan> spans;
+  std::vector<AddedTokenSpan> spans;
   size_t done = 0;  // all before it is in spans
   size_t run_begin = 0;
   for (const MarkedText::Run& run : marked.runs()) {
     size_t search = run_begin;
     run_begin = run.end;
     if (run.origin == Origin::from_data) continue;
-    TokenSpan match{};
+    AddedTokenSpan match{};
     while (find(text, search, run.end, match)) {
       search = match.end;
       const AddedToken& token = tokens_[static_cast<size_t>(match.id)];

@@ -26,7 +26,7 @@ struct AddedToken {
 };
 
 /// A token in a text, or a stretch between tokens.
-struct TokenSpan {
+struct AddedTokenSpan {
   size_t begin;  // bytes
   size_t end;
   int32_t id;  // -1: a stretch of text
@@ -42,10 +42,10 @@ class AddedTokenMatcher {
 
   /// Tokens of which every byte is the template's, and the stretches between them, in order. The white space and the words
   /// around a token count whoever wrote them.
-  std::vector<TokenSpan> cut(const MarkedText& text) const;
+  std::vector<AddedTokenSpan> cut(const MarkedText& text) const;
 
   /// The first place in [from, end) where an entry stands, whatever its flags: leftmost, then longest. False if none does.
-  bool find(std::string_view text, size_t from, size_t end, TokenSpan& found) const;
+  bool find(std::string_view text, size_t from, size_t end, AddedTokenSpan& found) const;
 
  private:
   struct Node {

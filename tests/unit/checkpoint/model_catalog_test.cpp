@@ -149,7 +149,8 @@ TEST_F(ModelCatalog, TyposNameTheNearest) {
 
 TEST_F(ModelCatalog, NothingNearIsSuggestedForAnotherWord) {
   download("poolside", "Laguna-XS-2.1");
-  for (const std::string text : {"gpt-oss-120b", "org/", "x", "@", "qwen/qwen3", std::string(5000, 'l').c_str(), std::string(300, 'n').c_str()}) {
+  const std::vector<std::string> texts = {"gpt-oss-120b", "org/", "x", "@", "qwen/qwen3", std::string(5000, 'l'), std::string(300, 'n')};
+  for (const std::string& text : texts) {
     const auto error = testing_support::error_of([&] { (void)find_model(text, places_); });
     ASSERT_TRUE(error) << text;
     EXPECT_THAT(error->what(), ::testing::Not(::testing::HasSubstr("did you mean"))) << text;
