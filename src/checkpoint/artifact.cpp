@@ -3,6 +3,7 @@
 #include "base/embedded_file.h"
 #include "base/error.h"
 #include "checkpoint/config_reader.h"
+#include "checkpoint/known_models.h"
 #include "checkpoint/synthetic_shapes.h"
 #include "machine/file.h"
 
@@ -37,19 +38,11 @@ std::optional<uint64_t> bytes_of(const ConfigReader& reader, std::string_view ke
 
 std::string stem_of(std::string_view name) { return std::string(name.substr(0, name.rfind('.'))); }
 
-bool same_letters(std::string_view a, std::string_view b) {
-  const auto lower = [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 Artifact read_artifact(const Json& document, const std::string& name, const std::string& what) {
   const ConfigReader reader(document, what);
-  for (const auto& [key, value] : document.items()) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      fail(ErrorKind::corrupt, "{} is no key of a known artifact; those are {}", reader.about(printable(key)), fmt::join(keys, ", "));
-  }
+  reader.refuse_other_keys(keys);
   Artifact artifact;
   artifact.name = name;
   artifact.repository = required(reader, "repository");
@@ -107,7 +100,7 @@ std::vector<Artifact> known_artifacts(const std::filesystem::path& own, std::vec
 
 const Artifact* find_artifact(const std::vector<Artifact>& artifacts, std::string_view name) {
   const auto found = std::find_if(artifacts.begin(), artifacts.end(), [&](const Artifact& candidate) {
-    return same_letters(candidate.name, name) || same_letters(candidate.repository, name);
+    return lower_case(candidate.name) == lower_case(name) || lower_case(candidate.repository) == lower_case(name);
   });
   return found == artifacts.end() ? nullptr : &*found;
 }

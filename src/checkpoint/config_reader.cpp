@@ -2,6 +2,9 @@
 
 #include "base/error.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,6 +17,13 @@ ConfigReader::ConfigReader(const Json& object, std::string what, std::string ins
   if (object_->is_object()) return;
   fail(ErrorKind::corrupt, "{}{} is {}, an object was needed; fetch the file again", what_,
        inside_.empty() ? ": the document" : ": `" + inside_ + "`", shown(*object_));
+}
+
+void ConfigReader::refuse_other_keys(std::span<const std::string_view> known) const {
+  for (const auto& [key, value] : object_->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      fail(ErrorKind::corrupt, "{} is no key of this object; keys are {}", about(printable(key)), fmt::join(known, ", "));
+  }
 }
 
 std::string ConfigReader::about(std::string_view key) const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ class ConfigReader {
 
   /// An integer or a list of integers.
   std::optional<std::vector<int64_t>> integer_or_list(std::string_view key, int64_t least, int64_t most) const;
+
+  /// @throws Error(corrupt) naming a key of the object that is not among `known`
+  void refuse_other_keys(std::span<const std::string_view> known) const;
 
   /// "config.json: `rope_parameters.factor`": how a sentence about a key begins.
   std::string about(std::string_view key) const;

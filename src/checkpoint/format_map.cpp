@@ -91,13 +91,6 @@ FormatMap::Format format_of(const ConfigReader& object, std::string_view key) {
        text ? "`" + printable(*text) + "`" : "missing");
 }
 
-void refuse_unknown_keys(const ConfigReader& object, std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : object.object().items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      fail(ErrorKind::corrupt, "{} is no key that is understood here; those are {}", object.about(printable(key)), fmt::join(known, ", "));
-  }
-}
-
 AffineFormat complete(const StatedFormat& stated) {
   if (!stated.bits || !stated.group) {
     fail(ErrorKind::invalid, "the quantization of {} is {}; both bits and group_size are needed where there are no headers to read",
@@ -122,7 +115,7 @@ std::optional<FormatMap> FormatMap::uniform(std::string_view name) {
 
 FormatMap::Rule FormatMap::read_rule(const Json& rule, const std::string& what, size_t number) {
   const ConfigReader reader(rule, what, fmt::format("formats.rules[{}]", number));
-  refuse_unknown_keys(reader, {"parts", "layers", "format"});
+  reader.refuse_other_keys(std::array<std::string_view, 3>{"parts", "layers", "format"});
   Rule result;
   for (const std::string& name : reader.texts("parts").value_or(std::vector<std::string>{})) {
     const auto part = std::find_if(parts().begin(), parts().end(), [&](const NamedPart& candidate) { return candidate.name == name; });
@@ -141,7 +134,7 @@ FormatMap::Rule FormatMap::read_rule(const Json& rule, const std::string& what, 
 
 FormatMap FormatMap::read(const Json& formats, const std::string& what) {
   const ConfigReader reader(formats, what, "formats");
-  refuse_unknown_keys(reader, {"default", "prefix", "expert_bias", "rules"});
+  reader.refuse_other_keys(std::array<std::string_view, 4>{"default", "prefix", "expert_bias", "rules"});
   FormatMap map;
   map.default_ = format_of(reader, "default");
   map.prefix_ = reader.text("prefix").value_or("");

@@ -136,6 +136,11 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+bool is_whole_name(std::string_view name, std::string_view typed) {
+  const std::string lower = lower_case(name);
+  return lower == lower_case(typed) || without_organisation(lower) == lower_case(typed);
+}
+
 bool is_model_folder(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {

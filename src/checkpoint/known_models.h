@@ -35,6 +35,9 @@ std::string_view without_organisation(std::string_view name);
 /// ASCII letters made small.
 std::string lower_case(std::string_view text);
 
+/// Whether `typed` is the whole name, in any case and also without organisation.
+bool is_whole_name(std::string_view name, std::string_view typed);
+
 /// Whether the folder looks like a model's: config.json, or weights of any kind.
 bool is_model_folder(const std::filesystem::path& folder);
 

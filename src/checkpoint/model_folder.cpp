@@ -168,19 +168,13 @@ class NamedModels {
   fail(ErrorKind::invalid, "{}; download the model first, or give a folder, a name that `lagoon models` lists, or `nano`", sentence);
 }
 
-/// Whether `typed` is the whole name, in any case and also without organisation.
-bool is_whole(const std::string& name, const std::string& typed) {
-  const std::string lower = lower_case(name);
-  return lower == lower_case(typed) || without_organisation(lower) == lower_case(typed);
-}
-
 ModelLocation find_by_name(const std::string& model, const CheckpointPlaces& places) {
   const Query query = parse_query(model);
   const NamedModels named(places);
   if (const auto found = named.find(query)) return *found;
   const std::vector<std::string> names = names_like(named.names(), query.name);
   // A file of this name wins over a name that it only resembles.
-  const bool whole = !names.empty() && is_whole(names.front(), query.name);
+  const bool whole = !names.empty() && is_whole_name(names.front(), query.name);
   std::error_code error;
   if (!whole && fs::exists(model, error)) refuse_file(model);
   if (names.size() > 1) refuse_several(model, names);

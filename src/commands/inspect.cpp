@@ -9,6 +9,7 @@
 #include "commands/model_choice.h"
 #include "commands/model_options.h"
 #include "commands/output.h"
+#include "planning/kv_cost.h"
 #include "planning/published_models.h"
 
 #include <fmt/ranges.h>
@@ -50,10 +51,6 @@ std::string name_of(const ChosenModel& model) { return printable(model.kind == "
 
 std::string count(int64_t number) { return format_count(static_cast<uint64_t>(number)); }
 
-int64_t layers_of(const ModelConfig& config, AttentionKind kind) {
-  return std::count_if(config.layers.begin(), config.layers.end(), [&](const LayerConfig& layer) { return layer.attention == kind; });
-}
-
 int64_t dense_layers_of(const ModelConfig& config) {
   return std::count_if(config.layers.begin(), config.layers.end(), [](const LayerConfig& layer) { return layer.dense; });
 }
@@ -83,8 +80,8 @@ Json architecture_to_json(const Checkpoint& checkpoint) {
           {"model_type", "laguna"},
           {"shape", shape.empty() ? Json() : Json(shape)},
           {"layers", config.layer_count()},
-          {"full_layers", layers_of(config, AttentionKind::full)},
-          {"sliding_layers", layers_of(config, AttentionKind::sliding)},
+          {"full_layers", count_layers(config, AttentionKind::full)},
+          {"sliding_layers", count_layers(config, AttentionKind::sliding)},
           {"sliding_window", config.sliding_window},
           {"dense_layers", dense_layers_of(config)},
           {"hidden", config.hidden},
@@ -227,9 +224,9 @@ void print_summary(const ChosenModel& model, const Inspection& inspection) {
   line("architecture", fmt::format("LagunaForCausalLM (model_type laguna{}){}",
                                    checkpoint.overridden().empty() ? "" : ", overridden; config.json says " + checkpoint.overridden(),
                                    shape.empty() ? "" : ", shape of " + shape));
-  line("layers", fmt::format("{}: {} full, {} sliding (window {}); {} dense, {} sparse", config.layer_count(), layers_of(config, AttentionKind::full),
-                             layers_of(config, AttentionKind::sliding), config.sliding_window, dense_layers_of(config),
-                             config.layer_count() - dense_layers_of(config)));
+  line("layers", fmt::format("{}: {} full, {} sliding (window {}); {} dense, {} sparse", config.layer_count(),
+                             count_layers(config, AttentionKind::full), count_layers(config, AttentionKind::sliding), config.sliding_window,
+                             dense_layers_of(config), config.layer_count() - dense_layers_of(config)));
   line("widths", fmt::format("hidden {}, vocabulary {}, head_dim {}, dense {}, experts {} x {} ({} a token), shared expert {}", count(config.hidden),
                              count(config.vocabulary), config.head_dim, count(config.dense_width), config.experts, count(config.expert_width),
                              config.experts_per_token, count(config.shared_width)));

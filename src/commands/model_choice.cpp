@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "checkpoint/known_models.h"
 #include "checkpoint/quantization_config.h"
 #include "checkpoint/synthetic.h"
 #include "checkpoint/synthetic_shapes.h"
@@ -21,18 +22,6 @@ constexpr uint64_t json_limit = 16 << 20;
 /// Of the published S-2.1 and XS-2.1, which share one tokenizer: what oQ4e's repository holds beside its weights.
 constexpr uint64_t published_text_bytes = 7'701'545;
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; });
-  return text;
-}
-
-std::string without_organisation(const std::string& name) { return name.substr(name.find('/') + 1); }
-
-bool is_exact(const std::string& typed, const std::string& name) {
-  return lower(typed) == lower(name) || lower(typed) == lower(without_organisation(name));
-}
-
 /// Where it is on this machine; nullopt if nothing here, or more than one thing, has the name.
 std::optional<ModelLocation> locate(const std::string& model, const CheckpointPlaces& places) {
   try {
@@ -46,7 +35,8 @@ std::optional<ModelLocation> locate(const std::string& model, const CheckpointPl
 bool is_exact(const std::string& model, const ModelLocation& location) {
   const std::string name = model.substr(0, model.find('@'));
   std::error_code error;
-  return location.found_in == "shipped" || std::filesystem::exists(model, error) || is_exact(name, location.name) || is_exact(name, location.alias);
+  return location.found_in == "shipped" || std::filesystem::exists(model, error) || is_whole_name(location.name, name) ||
+         is_whole_name(location.alias, name);
 }
 
 /// The shape whose facts are those of a published model.
@@ -99,7 +89,7 @@ class KnownNames {
   std::optional<ChosenModel> choose(const std::string& typed, ModelNeed need, bool exact) const {
     const size_t at = typed.find('@');
     std::vector<std::string> like = names_like(names_, typed.substr(0, at));
-    if (exact) std::erase_if(like, [&](const std::string& name) { return !is_exact(typed.substr(0, at), name); });
+    if (exact) std::erase_if(like, [&](const std::string& name) { return !is_whole_name(name, typed.substr(0, at)); });
     std::vector<const Artifact*> artifacts;
     std::vector<const PublishedModel*> models;
     const auto is_meant = [&](const std::string& name) { return std::find(like.begin(), like.end(), name) != like.end(); };
@@ -139,7 +129,7 @@ void refuse_if_known_is_near(const std::string& model, const KnownNames& known, 
   size_t best = model.size() / 3 + 1;
   std::string nearest;
   for (const std::string& name : known.names()) {
-    for (const std::string& spelling : {name, without_organisation(name)}) {
+    for (const std::string& spelling : {name, std::string(without_organisation(name))}) {
       const size_t distance = name_distance(model, spelling);
       if (distance >= best) continue;
       best = distance;
@@ -178,8 +168,8 @@ ChosenModel choose_exact(const std::string& model, const ModelLocation& location
 
 /// An alias may also stand for what is not on this machine.
 const ModelAlias* find_alias(const std::string& model, const CheckpointPlaces& places) {
-  const auto found =
-      std::find_if(places.aliases.begin(), places.aliases.end(), [&](const ModelAlias& alias) { return lower(alias.name) == lower(model); });
+  const auto found = std::find_if(places.aliases.begin(), places.aliases.end(),
+                                  [&](const ModelAlias& alias) { return lower_case(alias.name) == lower_case(model); });
   return found == places.aliases.end() ? nullptr : &*found;
 }
 

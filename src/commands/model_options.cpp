@@ -49,10 +49,4 @@ void refuse_speculation(CLI::App& parser) {
   }
 }
 
-std::string override_note(const Checkpoint& checkpoint) {
-  if (checkpoint.overridden().empty()) return {};
-  return fmt::format("lagoon: config.json says {}; it is read as `{}`, as the alias `{}` of the config file says\n", checkpoint.overridden(),
-                     checkpoint.location().model_type.value_or(""), checkpoint.location().alias);
-}
-
 }  // namespace lagoon

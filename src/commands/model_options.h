@@ -26,7 +26,4 @@ void refuse_speculation(CLI::App& parser);
 /// What the MODEL of a help text is.
 constexpr const char* model_help = "folder, nano, or a name that `lagoon models` lists (its beginning is enough; @REVISION may follow)";
 
-/// "lagoon: config.json says ...; ...\n" where the model's config.json is overridden by an alias; else empty.
-std::string override_note(const Checkpoint& checkpoint);
-
 }  // namespace lagoon

@@ -90,9 +90,7 @@ void add_extension(FactSheet& sheet, const ModelConfig& config, const ConfigPlac
 }  // namespace
 
 void add_rope_facts(FactSheet& sheet, const ModelConfig& config, const ConfigPlaces& places) {
-  const auto has = [&](AttentionKind kind) {
-    return std::any_of(config.layers.begin(), config.layers.end(), [&](const LayerConfig& layer) { return layer.attention == kind; });
-  };
+  const auto has = [&](AttentionKind kind) { return count_layers(config, kind) > 0; };
   const bool global = has(AttentionKind::full);
   const bool sliding = has(AttentionKind::sliding);
   const Ropes ropes = ropes_in(places);

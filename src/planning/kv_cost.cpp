@@ -59,14 +59,17 @@ std::string describe(KvStorage storage, int head_dim) {
                      code_bits(storage), group_of(numbers), bits);
 }
 
+int64_t count_layers(const ModelConfig& config, AttentionKind kind) {
+  return std::count_if(config.layers.begin(), config.layers.end(), [kind](const LayerConfig& layer) { return layer.attention == kind; });
+}
+
 KvCost kv_cost(const ModelConfig& config, const KvRequest& request) {
   KvCost cost;
   const auto made_for = static_cast<uint64_t>(config.max_context);
   cost.context = request.context == 0 ? std::min(kv_default_context, made_for) : request.context;
   if (cost.context < 1 || cost.context > kv_most_context) fail(ErrorKind::invalid, "--context {}: {}", cost.context, advice);
   const auto layers = static_cast<uint64_t>(config.layer_count());
-  cost.sliding_layers = static_cast<uint64_t>(
-      std::count_if(config.layers.begin(), config.layers.end(), [](const LayerConfig& layer) { return layer.attention == AttentionKind::sliding; }));
+  cost.sliding_layers = static_cast<uint64_t>(count_layers(config, AttentionKind::sliding));
   cost.full_layers = layers - cost.sliding_layers;
   cost.position_bytes = 2 * static_cast<uint64_t>(config.kv_heads) * vector_bytes(static_cast<uint64_t>(config.head_dim), request.storage);
   cost.window = cost.sliding_layers == 0 ? 0 : std::min(cost.context, static_cast<uint64_t>(config.sliding_window));

@@ -64,6 +64,9 @@ std::vector<uint64_t> parse_contexts(std::string_view text, std::string_view wha
 /// "131072" as "128k", "1048576" as "1M", "1000" as it is.
 std::string short_context(uint64_t tokens);
 
+/// Layers of one kind of attention.
+int64_t count_layers(const ModelConfig& config, AttentionKind kind);
+
 /// 4k, 8k, 16k, 32k, 64k, 128k, 256k, 1M as far as the checkpoint goes; what it was made for alone if that is less than 4k.
 std::vector<uint64_t> usual_contexts(const ModelConfig& config);
 

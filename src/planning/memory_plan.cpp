@@ -5,6 +5,7 @@
 #include "kernels/attention_block.h"
 #include "kernels/tile_layout.h"
 #include "laguna/window.h"
+#include "planning/kv_cost.h"
 
 #include <algorithm>
 #include <map>
@@ -40,10 +41,6 @@ PlanLine weight_line(const WeightLine& weights) {
   }
   if (weights.bytes > sum) formula += fmt::format(" + {} to align experts", count(weights.bytes - sum));
   return {weights.name, weights.bytes, formula};
-}
-
-int64_t layers_of(const ModelConfig& config, AttentionKind kind) {
-  return std::count_if(config.layers.begin(), config.layers.end(), [&](const LayerConfig& layer) { return layer.attention == kind; });
 }
 
 /// The largest n in [0, most] with fits(n), where fits holds up to some number and no further; fits(0) counts as true.
@@ -99,7 +96,7 @@ void MemoryPlanner::add_sequences(const PlanRequest& request, const CpuModelOpti
   const auto sequences = static_cast<uint64_t>(request.sequences);
   int kind = 0;
   for (MemoryLine& line : CpuModel::sequence_lines(config, options, positions)) {
-    const int64_t layers = layers_of(config, kind == 0 ? AttentionKind::full : AttentionKind::sliding);
+    const int64_t layers = count_layers(config, kind == 0 ? AttentionKind::full : AttentionKind::sliding);
     std::string formula = fmt::format("{} sequences x {} layers x {} pages of {} tokens x {} bytes", count(sequences), layers, count(pages[kind]),
                                       int64_t{attention_block}, count(page));
     if (kind == 1) formula += fmt::format("; a ring holds window {} + chunk {} - 1 tokens", config.sliding_window, options.step_rows);

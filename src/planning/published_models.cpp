@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <limits>
 
 namespace lagoon {
@@ -35,13 +34,6 @@ constexpr auto shape_keys = std::to_array<ShapeKey>({
 });
 
 constexpr size_t longest_text = 400;
-
-void refuse_unknown_keys(const ConfigReader& reader, std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : reader.object().items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    fail(ErrorKind::corrupt, "{} is no key of this object; keys are {}", reader.about(printable(key)), fmt::join(known, ", "));
-  }
-}
 
 void check_text(const std::string& text, const std::string& about) {
   const bool control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
@@ -114,7 +106,7 @@ Json read_value(const ConfigReader& statement, FactType type) {
 }
 
 PublishedStatement read_statement(const ConfigReader& statement, const FactKind& kind) {
-  refuse_unknown_keys(statement, {"value", "place", "excerpt", "note"});
+  statement.refuse_other_keys(std::array<std::string_view, 4>{"value", "place", "excerpt", "note"});
   return {.value = read_value(statement, kind.type),
           .place = needed_text(statement, "place"),
           .excerpt = optional_text(statement, "excerpt"),
@@ -130,7 +122,7 @@ const PublishedStatement* PublishedModel::statement(const std::string& key) cons
 
 PublishedModel read_published_model(const Json& document, std::string_view what) {
   const ConfigReader file(document, std::string(what));
-  refuse_unknown_keys(file, {"id", "name", "repository", "shape", "statements", "notes"});
+  file.refuse_other_keys(std::array<std::string_view, 6>{"id", "name", "repository", "shape", "statements", "notes"});
   PublishedModel model;
   model.id = read_id(file);
   model.name = needed_text(file, "name");
