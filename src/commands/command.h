@@ -30,6 +30,7 @@ Command declare_logits(CLI::App& program);
 Command declare_models(CLI::App& program);
 Command declare_plan(CLI::App& program);
 Command declare_render(CLI::App& program);
+Command declare_score(CLI::App& program);
 Command declare_synth(CLI::App& program);
 Command declare_tokenize(CLI::App& program);
 

@@ -10,6 +10,7 @@
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "commands/token_input.h"
 #include "engine/generation.h"
 
 #include <CLI/CLI.hpp>
@@ -88,14 +89,6 @@ std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& 
   std::set<int32_t> ids(advice.eos_ids.begin(), advice.eos_ids.end());
   ids.insert(config.eos_ids.begin(), config.eos_ids.end());
   return {ids.begin(), ids.end()};
-}
-
-/// Raw text as the tokenizer's own post-processor begins it, unless the text begins so already.
-std::vector<int32_t> raw_prompt(const Tokenizer& tokenizer, const std::string& text) {
-  std::vector<int32_t> plain = tokenizer.encode(text);
-  std::vector<int32_t> begun = tokenizer.encode(text, true);
-  if (begun.size() == plain.size() + 1 && !plain.empty() && begun.front() == plain.front()) return plain;
-  return begun;
 }
 
 /// PROMPT, or standard input for "-". `echo` and editors end a text with a newline that nobody means to say; raw text is exact.

@@ -10,6 +10,7 @@
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "commands/token_input.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -33,31 +34,6 @@ struct Flags {
   std::string positions = "all";
   RunnerFlags runner;
 };
-
-std::vector<int32_t> read_prompt(const Json& list, const std::string& what) {
-  if (!list.is_array() || list.empty()) fail(ErrorKind::invalid, "{}: a list of token ids with at least one id was expected", what);
-  std::vector<int32_t> ids;
-  ids.reserve(list.size());
-  for (const Json& id : list) {
-    if (!id.is_number_integer() || id < 0 || id > INT32_MAX)
-      fail(ErrorKind::invalid, "{}: {} is no token id; ids are whole numbers from 0 on", what, printable(id.dump()));
-    ids.push_back(id.get<int32_t>());
-  }
-  return ids;
-}
-
-/// A list of ids, or a list of such lists; also what `tokenize --json` and `render --ids --json` print.
-std::vector<std::vector<int32_t>> read_prompts(const std::string& path) {
-  Json document = parse_json(read_named_text(path), path == "-" ? "standard input" : path);
-  if (document.is_object() && document.contains("ids")) document = Json(document["ids"]);
-  std::vector<std::vector<int32_t>> prompts;
-  if (document.is_array() && !document.empty() && document.front().is_array()) {
-    for (size_t at = 0; at < document.size(); ++at) prompts.push_back(read_prompt(document[at], fmt::format("{}, list {}", path, at)));
-  } else {
-    prompts.push_back(read_prompt(document, path));
-  }
-  return prompts;
-}
 
 /// Takes logits as they come. @param position  of the first row
 using Rows = std::function<void(std::span<const float> logits, int64_t position)>;
@@ -117,25 +93,16 @@ std::vector<TensorDeclaration> declarations(const std::vector<std::vector<int32_
   return tensors;
 }
 
-void check_ids(const std::vector<std::vector<int32_t>>& prompts, int64_t vocabulary) {
-  for (const auto& prompt : prompts) {
-    for (const int32_t id : prompt) {
-      if (id >= vocabulary)
-        fail(ErrorKind::invalid, "token id {}: the vocabulary has ids 0 to {}; the ids come from another tokenizer", id, vocabulary - 1);
-    }
-  }
-}
-
 int run(const Flags& flags, const Environment& environment) {
   if (flags.positions != "all" && flags.positions != "last")
     fail(ErrorKind::invalid, "--positions `{}`: write all or last", printable(flags.positions));
   const bool all = flags.positions == "all";
-  const std::vector<std::vector<int32_t>> prompts = read_prompts(flags.ids);
+  const std::vector<std::vector<int32_t>> prompts = read_token_lists(flags.ids);
   size_t longest = 0;
   for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
   const Checkpoint checkpoint = open_weights(flags.model, environment);
   const int64_t vocabulary = checkpoint.config().vocabulary;
-  check_ids(prompts, vocabulary);
+  for (const auto& prompt : prompts) check_token_ids(prompt, vocabulary);
   std::optional<SafetensorsWriter> writer;  // opened before the weights: a place that cannot be written is said at once
   if (!flags.output.empty()) writer.emplace(flags.output, declarations(prompts, all, vocabulary));
   PlanRequest plan = {.model = runner_options(flags.runner, checkpoint.config(), static_cast<int64_t>(longest))};

@@ -9,7 +9,7 @@
 
 namespace lagoon::testing_support {
 
-class ScriptedModel final : public Model {
+class ScriptedModel : public Model {
  public:
   ScriptedModel(std::vector<int32_t> script, int32_t vocabulary, int64_t context, int64_t step_rows = 4)
       : script_(std::move(script)), context_(context), step_rows_(step_rows) {
