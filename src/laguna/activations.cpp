@@ -81,9 +81,9 @@ int64_t Activations::slots(const StepShape& shape) { return std::max(shape.rows,
 
 Activations::Cost Activations::cost(const ModelConfig& config, StepShape shape) {
   // Every buffer is a multiple of the rows, of the slots, or of neither: two differences tell all.
-  const auto bytes_at = [&](int64_t rows, int64_t slots) {
-    shape.rows = rows;
-    shape.context = slots * attention_span;
+  const auto bytes_at = [&](int64_t row_count, int64_t slot_count) {
+    shape.rows = row_count;
+    shape.context = slot_count * attention_span;
     return bytes(config, shape);
   };
   Cost cost;
