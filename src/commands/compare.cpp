@@ -86,10 +86,14 @@ Command declare_compare(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("compare", "Show the facts of several models side by side");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->models, "two or more of what `lagoon facts` takes")->required()->check(not_empty());
-  parser->add_option("--format", flags->format, "table, markdown, json, csv or html")->capture_default_str();
-  parser->add_option("--output", flags->output, "write to this file instead of standard output")->check(not_empty());
+  one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"table", "markdown", "json", "csv", "html"})
+      ->capture_default_str();
+  of_one_run(parser->add_option("--output", flags->output, "write to this file instead of standard output"))->check(not_empty())->type_name("FILE");
   add_kv_flags(*parser, flags->kv);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon compare nano s-2.1-oq4e", "a model of this machine beside a published quantization"},
+           {"lagoon compare nano laguna-xs-2.1 --format html --output compare.html", "the same as a page for a browser"}}};
 }
 
 }  // namespace lagoon

@@ -83,16 +83,26 @@ Command declare_render(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("render", "Print what a chat template makes of messages");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, model_help);
-  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)")->check(not_empty());
-  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
-  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());
+  of_one_run(parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty())->type_name("FILE");
+  one_of(parser->add_option("--thinking", flags->thinking, "whether the model is to think first (what generation_config.json says, else on)"),
+         {"on", "off"});
   parser->add_flag("--ids", flags->ids, "token ids instead of text; with --json both");
   parser->add_flag("--json", flags->json, "a JSON object");
-  parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl")->check(not_empty());
-  parser->add_option("--context", flags->context, "JSON file with the template's variables")->check(not_empty());
-  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)")
-      ->check(not_empty());
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  of_one_run(parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  of_one_run(parser->add_option("--context", flags->context, "JSON file with the template's variables"))->check(not_empty())->type_name("FILE");
+  of_one_run(parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"echo '[{\"role\": \"user\", \"content\": \"hi\"}]' | lagoon render nano --messages -", "what the model is fed for one message"},
+           {"echo '[{\"role\": \"user\", \"content\": \"hi\"}]' | lagoon render nano --messages - --thinking off --ids --json",
+            "with its token ids, as JSON"}}};
 }
 
 }  // namespace lagoon

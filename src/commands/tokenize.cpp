@@ -5,6 +5,7 @@
 #include "commands/command.h"
 #include "commands/json_lines.h"
 #include "commands/model_options.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 #include "text/jinja/json.h"
 #include "text/tokenizer.h"
@@ -101,12 +102,16 @@ Command declare_tokenize(CLI::App& program) {
   parser->add_option("MODEL", flags->model, std::string(model_help) + "; or a tokenizer.json")->required();
   parser->add_option("TEXT", flags->text, "the text, or with --decode the ids (- is standard input)");
   parser->add_flag("--json", flags->json, "a JSON object: {\"ids\": [...]}, or {\"text\": ..., \"pieces\": [...]}");
-  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)");
-  parser->add_flag("--decode", flags->decode, "ids to text");
+  of_one_run(
+      parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)"))
+      ->type_name("FILE");
+  of_one_run(parser->add_flag("--decode", flags->decode, "ids to text"));
   parser->add_flag("--special", flags->special, "let control tokens in the text match; without it the text is data");
   parser->add_flag("--bos", flags->bos, "let the tokenizer's post-processor add its tokens");
   parser->add_flag("--skip-special", flags->skip_special, "with --decode: leave special tokens out");
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon tokenize nano \"hi there\"", "text to ids"}, {"lagoon tokenize nano --decode \"1094 290\"", "ids to text"}}};
 }
 
 }  // namespace lagoon
