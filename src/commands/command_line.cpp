@@ -56,7 +56,7 @@ bool looks_like_a_flag(const std::string& word) { return word.size() > 1 && word
 }  // namespace
 
 CommandLine::CommandLine() : program_("Runs Laguna language models on your own machine, exactly as published.", "lagoon") {
-  program_.set_version_flag("--version", std::string(), "print version, commit, compiler and kernel set")->group(everywhere);
+  program_.set_version_flag("--version", std::string(), "print version, commit, compiler and kernel set");
   program_.set_help_flag("-h,--help", "print this help");
   program_.require_subcommand(1);
   program_.failure_message(CLI::FailureMessage::simple);
@@ -178,7 +178,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 std::string did_you_mean(const std::string& typed, const std::vector<std::string>& names) {
   const std::string* nearest = nullptr;
   constexpr size_t longest = 64;  // what is longer is no slip of a finger
-  size_t best = typed.size() / 3 + 2;
+  size_t best = typed.size() / 3 + 1;
   if (typed.size() > longest) return "";
   for (const std::string& name : names) {
     const size_t distance = name_distance(typed, name);

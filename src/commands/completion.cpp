@@ -97,6 +97,13 @@ std::vector<CompletedCommand> completed_commands(const CommandLine& line) {
   for (const Command& command : line.commands()) {
     if (is_shown(*command.parser)) commands.push_back(completed(*command.parser, command.parser->get_name()));
   }
+  std::vector<std::string> names;
+  for (size_t at = 1; at < commands.size(); ++at) names.push_back(commands[at].name);
+  for (CompletedCommand& command : commands) {
+    for (size_t at = 0; at < command.arguments.size(); ++at) {
+      if (command.argument_names[at] == "COMMAND") command.arguments[at] = {Kind::words, names};
+    }
+  }
   return commands;
 }
 

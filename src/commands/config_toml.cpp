@@ -53,10 +53,12 @@ class Converter {
  private:
   Json convert_table(const toml::table& table, const std::string& key) {
     Json object = Json::object();
+    std::vector<std::pair<const std::string, Json>>& members = object.get_ref<Json::object_t&>();
     for (const auto& [name, value] : table) {
       const std::string inner = key.empty() ? std::string(name.str()) : key + "." + std::string(name.str());
       lines_.emplace(inner, static_cast<int>(name.source().begin.line));
-      object[std::string(name.str())] = convert(value, inner);
+      // Keys are different already; looking for each among all before it would take a minute where there are a hundred thousand.
+      members.emplace_back(std::string(name.str()), convert(value, inner));
     }
     return object;
   }

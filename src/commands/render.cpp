@@ -51,10 +51,10 @@ int render_template_file(const Flags& flags) {
   return 0;
 }
 
-int render_lines(const Flags& flags) {
+int render_lines(const Flags& flags, const Environment& environment) {
   std::string shared;
   if (!flags.template_file.empty()) shared = read_named_text(flags.template_file);
-  return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
+  return answer_json_lines(flags.jsonl, environment.error_is_terminal && !environment.output_is_terminal, [&](const jinja::Value& object) {
     const bool own = flags.template_file.empty() || object.as_dict().find("template");
     const std::string& source = own ? text_field_of(object, "template") : shared;
     const jinja::Value* context = object.as_dict().find("context");
@@ -69,7 +69,7 @@ int run(const Flags& flags, const Environment& environment) {
   if (ways != 1) {
     fail(ErrorKind::invalid, "say what to render in one way: MODEL --messages FILE.json, or --template FILE --context FILE.json, or --jsonl FILE");
   }
-  if (!flags.jsonl.empty()) return render_lines(flags);
+  if (!flags.jsonl.empty()) return render_lines(flags, environment);
   if (flags.context.empty() && !flags.template_file.empty())
     fail(ErrorKind::invalid, "--template goes with --context or --jsonl; a MODEL has its own template");
   if (flags.context.empty()) return render_model(flags, environment);

@@ -78,7 +78,7 @@ int run(const Flags& flags, const Environment& environment) {
   if (flags.skip_special && !flags.decode) fail(ErrorKind::invalid, "--skip-special goes with --decode");
   const Tokenizer tokenizer = load_tokenizer(flags.model, environment);
   if (!flags.jsonl.empty()) {
-    return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
+    return answer_json_lines(flags.jsonl, environment.error_is_terminal && !environment.output_is_terminal, [&](const jinja::Value& object) {
       if (flags.decode) return decoded_object(tokenizer, ids_field_of(object, "ids"), flags);
       return fmt::format("{{\"ids\": {}}}", to_json(encode(tokenizer, text_field_of(object, "text"), flags)));
     });
