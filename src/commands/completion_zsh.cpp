@@ -26,9 +26,9 @@ std::string action_of(const CompletedValue& value) {
     case Kind::folder:
       return "_files -/";
     case Kind::model:
-      return "_lagoon_models";
+      return " _lagoon_models";  // the blank keeps options of compadd away from it
     case Kind::known_model:
-      return "_lagoon_models --known";
+      return " _lagoon_models --known";
     case Kind::nothing:
     case Kind::text:
       break;

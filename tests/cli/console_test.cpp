@@ -24,14 +24,14 @@ using testing_support::TemporaryFolder;
 
 /// An answer that ends with a warning: the context is full.
 std::vector<std::string> with_a_warning(const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"generate", "nano", "Once upon a time", "--raw", "--temperature", "0", "--context", "8"};
+  std::vector<std::string> words = {"generate", "nano", "Once upon a time", "--raw", "--temperature", "0", "--context", "12"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 TEST(Console, WarningsAreShownAndQuietLeavesThemOut) {
   const ProgramRun usual = run_lagoon(with_a_warning({}));
-  EXPECT_THAT(usual.error, StartsWith("lagoon: the context of 8 tokens is full"));
+  EXPECT_THAT(usual.error, StartsWith("lagoon: the context of 12 tokens is full"));
   const ProgramRun quiet = run_lagoon(with_a_warning({"--quiet"}));
   EXPECT_EQ(quiet.exit_code, 0);
   EXPECT_EQ(quiet.error, "");
@@ -41,7 +41,7 @@ TEST(Console, WarningsAreShownAndQuietLeavesThemOut) {
 TEST(Console, QuietStandsBeforeAndBehindTheCommandAndShowsErrors) {
   expect_refused(run_lagoon({"--quiet", "generate", "no-such-model", "hi"}), "no-such-model");
   expect_refused(run_lagoon({"generate", "no-such-model", "hi", "--quiet"}), "no-such-model");
-  EXPECT_EQ(run_lagoon({"--quiet", "tokenize", "nano", "hi"}).output, "1094 290\n");
+  EXPECT_EQ(run_lagoon({"--quiet", "tokenize", "nano", "hi"}).output, "1094\n");
 }
 
 TEST(Console, VerboseSaysWhatIsChosen) {
@@ -72,7 +72,7 @@ TEST(Console, TheLogHasEverythingWithTimeAndLevel) {
   EXPECT_EQ(refused.exit_code, 2);
   const std::string text = file_text(log);
   EXPECT_THAT(text, HasSubstr(" debug kernel set: "));
-  EXPECT_THAT(text, HasSubstr(" warning the context of 8 tokens is full"));
+  EXPECT_THAT(text, HasSubstr(" warning the context of 12 tokens is full"));
   EXPECT_THAT(text, HasSubstr(" error no-such-model: "));
   EXPECT_THAT(text, HasSubstr(" error `--temprature` is no flag"));
   const std::regex line("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}[+-][0-9:]{5} (debug|info|warning|error) .+");
@@ -107,7 +107,7 @@ TEST(Console, ALogThatCannotBeWrittenIsRefused) {
 TEST(Console, AFullDiskUnderTheLogIsToldOnceAndWorkGoesOn) {
   const ProgramRun run = run_lagoon({"tokenize", "nano", "hi", "--log-file", "/dev/full"});
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_EQ(run.output, "1094 290\n");
+  EXPECT_EQ(run.output, "1094\n");
   EXPECT_EQ(run.error, "lagoon: --log-file /dev/full: it cannot be written: No space left on device; the log has gaps\n");
 }
 

@@ -55,12 +55,12 @@ TEST_F(StandingDefaults, CountAsGiven) {
 }
 
 TEST_F(StandingDefaults, ListsRepeatTheFlag) {
-  EXPECT_EQ(run({"generate", "nano", "What is 17 * 24?"}, "[generate]\nstop = [' =', 'x']\n").output, "17 * 24\n");
+  EXPECT_EQ(run({"generate", "nano", "What is 17 * 24?"}, "[generate]\nthinking = 'off'\nstop = [' =', 'x']\n").output, "17 * 24\n");
   EXPECT_EQ(run({"generate", "nano", "What is 17 * 24?"}, "[generate]\nstop = '['\n").output, "17 * 24 = 408\n");
 }
 
 TEST_F(StandingDefaults, OfOtherCommandsChangeNothing) {
-  EXPECT_EQ(run({"tokenize", "nano", "hi"}, "[generate]\nthreads = 1\n[bench]\nrepeats = 1\n[defaults]\nthreads = 1\n").output, "1094 290\n");
+  EXPECT_EQ(run({"tokenize", "nano", "hi"}, "[generate]\nthreads = 1\n[bench]\nrepeats = 1\n[defaults]\nthreads = 1\n").output, "1094\n");
   EXPECT_EQ(run({"tokenize", "nano", "hi"}, "[tokenize]\nspecial = true\nbos = false\n").exit_code, 0);
 }
 
@@ -114,7 +114,7 @@ TEST_F(StandingDefaults, WhatIsNotKnownIsNamedWithWhatIs) {
 }
 
 TEST_F(StandingDefaults, TheConsoleObeysThemToo) {
-  const std::vector<std::string> words = {"generate", "nano", "Once upon a time", "--raw", "--temperature", "0", "--context", "8"};
+  const std::vector<std::string> words = {"generate", "nano", "Once upon a time", "--raw", "--temperature", "0", "--context", "12"};
   EXPECT_EQ(run(words, "[defaults]\nquiet = true\n").error, "");
   std::vector<std::string> loud = words;
   loud.push_back("--verbose");
