@@ -50,6 +50,15 @@ std::string flag_spec(const CompletedFlag& flag) {
   return text;
 }
 
+/// As a pattern: those of the program that take a value.
+std::string value_flags(const CompletedCommand& program) {
+  std::vector<std::string> names;
+  for (const CompletedFlag& flag : program.flags) {
+    if (flag.value.kind != Kind::nothing) names.insert(names.end(), flag.names.begin(), flag.names.end());
+  }
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
 std::string argument_specs(const CompletedCommand& command) {
   std::string text;
   for (size_t at = 0; at < command.arguments.size(); ++at) {
@@ -77,22 +86,34 @@ _lagoon_models() {
 }
 )zsh";
 
+constexpr const char* main_head = R"zsh(
+_lagoon() {
+  local -a typed=("${words[@]}") commands specs
+  local context state state_descr line
+  local -i at=2
+  typeset -A opt_args
+  # Where the command stands: before it are flags alone.
+  while (( at < CURRENT )); do
+    case ${words[at]} in
+)zsh";
+
 }  // namespace
 
 std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
   std::string text = "#compdef lagoon\n# zsh completion of lagoon, printed by: lagoon completion zsh\n";
   text += models_function;
-  text +=
-      "\n_lagoon() {\n  local -a typed=(\"${words[@]}\") commands specs\n  local context state state_descr line\n  typeset -A opt_args\n  "
-      "commands=(\n";
+  text += main_head;
+  text += "      " + value_flags(commands.front()) + ") (( at += 2 )) ;;\n      -*) (( at++ )) ;;\n      *) break ;;\n    esac\n  done\n";
+  text += "  if (( at >= CURRENT )); then\n    commands=(\n";
   for (const CompletedCommand& command : commands) {
     if (!command.name.empty()) text += "    " + shell_quoted(command.name + ":" + command.text) + "\n";
   }
-  text += "  )\n  specs=(\n";
+  text += "    )\n    specs=(\n";
   for (const CompletedFlag& flag : commands.front().flags) text += flag_spec(flag);
-  text += "  )\n  _arguments -C \"${specs[@]}\" '1:command:->command' '*::argument:->argument' && return\n";
-  text += "  if [[ $state == command ]]; then\n    _describe -t commands 'lagoon command' commands\n    return\n  fi\n";
-  text += "  case $words[1] in\n";
+  text += "    )\n    _arguments -C \"${specs[@]}\" '1:command:->command' && return\n";
+  text += "    [[ $state == command ]] && _describe -t commands 'lagoon command' commands\n    return\n  fi\n";
+  // From the command on, as if it were the program.
+  text += "  words=(\"${(@)words[at,-1]}\")\n  (( CURRENT -= at - 1 ))\n  case $words[1] in\n";
   for (const CompletedCommand& command : commands) {
     if (command.name.empty()) continue;
     text += "  " + command.name + ") specs=(\n";
