@@ -8,6 +8,7 @@
 #include "commands/model_choice.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
+#include "commands/progress.h"
 #include "commands/version.h"
 #include "planning/compare_page.h"
 #include "planning/memory_curve.h"
@@ -73,9 +74,12 @@ int run(const Flags& flags, const Environment& environment) {
   const KvRequest kv = kv_request_of(flags.kv);
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
+  ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
   for (const std::string& name : flags.models) {
+    progress.update(models.size(), flags.models.size());
     models.push_back(compare_one(choose_model(name, environment, ModelNeed::shape), known, kv, environment));
   }
+  progress.update(1, 1);  // done
   write_answer(answer(flags.format, models), flags.output);
   return 0;
 }

@@ -224,12 +224,22 @@ int run(const Flags& flags, const Environment& environment) {
   ProgressLine progress(environment.error_is_terminal, "reading the prompt", "tokens");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
-  events.before_step = check_interrupt;
+  // An answer that is not seen as it comes; it may well end before its longest.
+  std::optional<ProgressLine> answering;
+  uint64_t answered = 0;
+  const auto longest = static_cast<uint64_t>(flags.max_tokens > 0 ? flags.max_tokens : context - static_cast<int64_t>(request.prompt.size()));
+  events.before_step = [&] {
+    check_interrupt();
+    if (!answering)
+      answering.emplace(environment.error_is_terminal && (flags.json || !environment.output_is_terminal), "answering, at most", "tokens");
+    answering->update(answered++, longest);
+  };
   events.prompt_progress = [&](int64_t done, int64_t total) {
     check_interrupt();
     progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
   };
   const GenerationResult result = generate(session, tokenizer, request, events);
+  answering.reset();
   if (flags.json) {
     print_json(result, request.sampling.seed, flags.runner.memory_report ? memory_report_json(loaded) : Json());
   } else {

@@ -120,7 +120,9 @@ ListedModel examine(const ModelLocation& location, const Environment& environmen
 std::vector<ListedModel> examine_all(const Environment& environment) {
   std::vector<ListedModel> models;
   const std::vector<ModelLocation> locations = list_models(environment.places);
-  ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
+  // With --verbose each model is a line of its own.
+  const bool lines = environment.console.verbosity() == Verbosity::verbose;
+  ProgressLine progress(environment.error_is_terminal && !lines, "looking at models", "models");
   for (const ModelLocation& location : locations) {
     check_interrupt();
     environment.console.detail(fmt::format("model: {} ({})", describe(location), printable(location.folder.string(), 4096)));

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "commands/chat_input.h"
 #include "commands/command.h"
+#include "commands/interrupt.h"
 #include "commands/json_lines.h"
 #include "commands/model_options.h"
 #include "commands/option_checks.h"
@@ -36,8 +37,8 @@ Tokenizer load_tokenizer(const std::string& model, const Environment& environmen
   return Tokenizer::load(find_model_folder(model, environment.places) / "tokenizer.json");
 }
 
-std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags) {
-  return flags.special ? tokenizer.encode(text, flags.bos) : tokenizer.encode_data(text, flags.bos);
+std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags, const EncodingProgress& progress = {}) {
+  return flags.special ? tokenizer.encode(text, flags.bos, progress) : tokenizer.encode_data(text, flags.bos, progress);
 }
 
 /// {"text": ..., "pieces": [...]}: what came out with each id, null where nothing did; "rest" is what came at the end.
@@ -89,7 +90,13 @@ int run(const Flags& flags, const Environment& environment) {
     write_output(flags.json ? decoded_object(tokenizer, ids, flags) + "\n" : tokenizer.decode(ids, flags.skip_special) + "\n");
     return 0;
   }
-  const std::vector<int32_t> ids = encode(tokenizer, text, flags);
+  watch_interrupts();
+  ProgressLine progress(environment.error_is_terminal, "encoding", "bytes");
+  const std::vector<int32_t> ids = encode(tokenizer, text, flags, [&](uint64_t done, uint64_t total) {
+    check_interrupt();
+    progress.update(done, total);
+  });
+  progress.update(1, 1);  // done
   write_output(flags.json ? fmt::format("{{\"ids\": {}}}\n", to_json(ids)) : fmt::format("{}\n", fmt::join(ids, " ")));
   return 0;
 }

@@ -127,6 +127,31 @@ TEST(Progress, IsNotShownWhereItIsNotWanted) {
   EXPECT_THAT(dumb.output(), Not(HasSubstr("\x1b")));
 }
 
+TEST(Progress, IsShownForAnAnswerThatGoesElsewhere) {
+  const TemporaryFolder folder;
+  PseudoTerminal terminal({"sh", "-c",
+                           "'" LAGOON_PROGRAM "' generate nano 'Tell me a story.' --raw --kernels scalar --precision oracle --threads 1 "
+                           "--temperature 3 --seed 1 --logit-bias 24=-100 --logit-bias 2=-100 > '" +
+                               (folder.path() / "answer").string() + "'"},
+                          {"TERM=xterm"});
+  ASSERT_TRUE(terminal.wait_for("answering, at most  ")) << terminal.output();
+  terminal.type("\x03");
+  (void)terminal.finish();
+  EXPECT_THAT(pictures_of(terminal.output()).back(), Not(HasSubstr(" tokens/s")));
+}
+
+TEST(Progress, IsShownWhileALargeTextIsEncoded) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int at = 0; at < 3000000; ++at) text += fmt::format("{} is no number like {}.\n", at, at * 7);
+  folder.write("text", text);
+  PseudoTerminal terminal({"sh", "-c", "cd '" + folder.path().string() + "' && '" LAGOON_PROGRAM "' tokenize nano - < text > ids"}, {"TERM=xterm"});
+  ASSERT_TRUE(terminal.wait_for("encoding  [")) << terminal.output();
+  terminal.type("\x03");
+  EXPECT_EQ(terminal.finish(), 130);
+  EXPECT_THAT(pictures_of(terminal.output()).back(), Not(HasSubstr(" left")));
+}
+
 TEST(Progress, NeverStandsBesideTheAnswer) {
   const TemporaryFolder folder;
   std::string prompt = "What is 17 * 24?";
