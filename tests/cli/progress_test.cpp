@@ -5,6 +5,8 @@
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
+#include <fmt/format.h>
+
 #include <gmock/gmock.h>
 
 #include <regex>
