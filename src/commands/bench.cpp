@@ -146,14 +146,20 @@ std::string name_of(const SpeedCase& one) {
 /// Runs the cases until all are done or a signal comes; what is done is in the report either way.
 /// @return false if a signal came
 bool run_cases(const std::vector<SpeedCase>& cases, SpeedRun& run, const Environment& environment, SpeedReport& report) {
+  const auto watched = [](ProgressLine& progress) {
+    return [&progress](int64_t done, int64_t total) {
+      check_interrupt();
+      progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+    };
+  };
   try {
-    run.warm_up();
+    {
+      ProgressLine progress(environment.error_is_terminal, "warming up", "tokens");
+      run.warm_up(watched(progress));
+    }
     for (const SpeedCase& one : cases) {
-      ProgressLine progress(environment.error_is_terminal, name_of(one));
-      report.results.push_back(run.measure(one, [&](int64_t done, int64_t total) {
-        check_interrupt();
-        progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
-      }));
+      ProgressLine progress(environment.error_is_terminal, name_of(one), "tokens");
+      report.results.push_back(run.measure(one, watched(progress)));
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::cancelled) throw;

@@ -5,6 +5,7 @@
 #include "benchmark/table.h"
 #include "commands/command.h"
 #include "commands/facts_options.h"
+#include "commands/interrupt.h"
 #include "commands/model_choice.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
@@ -74,8 +75,10 @@ int run(const Flags& flags, const Environment& environment) {
   const KvRequest kv = kv_request_of(flags.kv);
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
+  watch_interrupts();
   ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
   for (const std::string& name : flags.models) {
+    check_interrupt();
     progress.update(models.size(), flags.models.size());
     models.push_back(compare_one(choose_model(name, environment, ModelNeed::shape), known, kv, environment));
   }

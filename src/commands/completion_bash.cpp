@@ -111,6 +111,7 @@ _lagoon() {
   local -a words=() directories=() program=("${COMP_WORDS[0]}")
   local index piece joined= raw value broken= command= name action= expected= ended= position=0
   COMPREPLY=()
+  [[ $program == '~/'* ]] && program=$HOME/${program:2}
   # readline cuts words at = and : as well; here they are whole again.
   for ((index = 0; index <= COMP_CWORD; index++)); do
     piece=${COMP_WORDS[index]}

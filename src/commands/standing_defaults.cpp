@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace lagoon {
 namespace {
@@ -101,8 +103,22 @@ void check_section_names(const ConfigFile& config, const CommandLine& line) {
   }
 }
 
+/// The flags of one section that are on, each with where it stands.
+using SectionFlags = std::map<const CLI::Option*, const ConfiguredFlag*>;
+
+/// @throws Error(invalid) for one flag under two names, and two that exclude each other
+void check_together(const CLI::Option& option, const ConfiguredFlag& flag, SectionFlags& together) {
+  const auto [same, added] = together.emplace(&option, &flag);
+  if (!added) fail(ErrorKind::invalid, "{} is set twice, as `{}` and as `{}`; leave one out", flag.about, same->second->key, flag.key);
+  for (const CLI::Option* other : option.get_excludes()) {
+    const auto found = together.find(other);
+    if (found == together.end()) continue;
+    fail(ErrorKind::invalid, "{}: {} and {} exclude each other; leave one of them out", flag.about, name_of(*other), name_of(option));
+  }
+}
+
 /// [defaults] are for every command that has such a flag and takes such a value; one at least must.
-void check_for_all(const ConfiguredFlag& flag, const CommandLine& line, const std::filesystem::path& home) {
+void check_for_all(const ConfiguredFlag& flag, const CommandLine& line, const std::filesystem::path& home, SectionFlags& together) {
   std::string refusal;
   std::vector<std::string> known;
   for (const Command& command : line.commands()) {
@@ -117,11 +133,12 @@ void check_for_all(const ConfiguredFlag& flag, const CommandLine& line, const st
       continue;
     }
     try {
-      (void)words_of(*option, flag, home);
-      return;
+      if (words_of(*option, flag, home).empty()) return;
     } catch (const Error& error) {
       if (refusal.empty()) refusal = error.what();
+      continue;
     }
+    return check_together(*option, flag, together);
   }
   if (!refusal.empty()) fail(ErrorKind::invalid, "{}", refusal);
   fail(ErrorKind::invalid, "{} is no flag of any command{}; known are {}", flag.about, did_you_mean(flag.flag(), known), fmt::join(known, ", "));
@@ -164,16 +181,18 @@ void check_standing_defaults(const ConfigFile& config, const std::filesystem::pa
   if (config.sections.empty()) return;
   const CommandLine line;
   check_section_names(config, line);
+  std::map<std::string, SectionFlags> sections;
   for (const ConfiguredFlag& flag : config.flags) {
+    SectionFlags& together = sections[flag.section];
     if (flag.section == "defaults") {
-      check_for_all(flag, line, home);
+      check_for_all(flag, line, home, together);
       continue;
     }
     CLI::App& parser = *line.find(flag.section)->parser;
     CLI::Option* option = find_flag(parser, flag);
     if (option == nullptr) refuse_unknown(parser, flag);
     check_can_stand(*option, flag);
-    (void)words_of(*option, flag, home);
+    if (!words_of(*option, flag, home).empty()) check_together(*option, flag, together);
   }
 }
 

@@ -88,6 +88,8 @@ TEST_F(StandingDefaults, WhatIsNotKnownIsNamedWithWhatIs) {
                          {"[defaults]\nthread = 1", {"`defaults.thread` is no flag of any command", "did you mean `threads`?"}},
                          {"[generate]\nmtp = 1", {"`generate.mtp` is no flag"}},
                          {"[generate]\nMODEL = 'nano'", {"`generate.MODEL`", "only flags"}},
+                         {"[defaults]\nquiet = true\nverbose = true", {"line 3: `defaults.verbose`", "--quiet and --verbose exclude each other"}},
+                         {"[generate]\nchunk = 8\nprefill-chunk = 8", {"line 3: `generate.prefill-chunk` is set twice"}},
                          {"[generate]\nhelp = true", {"--help prints and ends"}},
                          {"[generate]\njson = true", {"--json says what one run does"}},
                          {"[generate]\nmessages = '/x'", {"--messages says what one run does"}},
