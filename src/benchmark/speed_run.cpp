@@ -141,9 +141,9 @@ SpeedRun::Decode SpeedRun::decode(const SpeedCase& asked, Sequences& sequences, 
   return result;
 }
 
-void SpeedRun::warm_up() {
+void SpeedRun::warm_up(const SpeedProgress& progress) {
   const int64_t prompt = std::min<int64_t>(32, model_.context() - 8);
-  if (prompt >= 1) measure({.prompt_tokens = prompt, .generated_tokens = 8, .repeats = 1, .prefills = 1}, {});
+  if (prompt >= 1) measure({.prompt_tokens = prompt, .generated_tokens = 8, .repeats = 1, .prefills = 1}, progress);
 }
 
 /// Figures of each repeat, before they become spreads.

@@ -66,7 +66,7 @@ class SpeedRun {
   const SpeedLimits& limits() const { return limits_; }
 
   /// A short prompt and a few tokens, so that nothing is measured for the first time.
-  void warm_up();
+  void warm_up(const SpeedProgress& progress = {});
 
   /// Sequences with distinct prompts of pseudo-random ids: no prefix is computed twice or reused. Temperature 0.
   SpeedResult measure(const SpeedCase& asked, const SpeedProgress& progress);

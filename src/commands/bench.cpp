@@ -146,14 +146,20 @@ std::string name_of(const SpeedCase& one) {
 /// Runs the cases until all are done or a signal comes; what is done is in the report either way.
 /// @return false if a signal came
 bool run_cases(const std::vector<SpeedCase>& cases, SpeedRun& run, const Environment& environment, SpeedReport& report) {
+  const auto watched = [](ProgressLine& progress) {
+    return [&progress](int64_t done, int64_t total) {
+      check_interrupt();
+      progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+    };
+  };
   try {
-    run.warm_up();
+    {
+      ProgressLine progress(environment.error_is_terminal, "warming up", "tokens");
+      run.warm_up(watched(progress));
+    }
     for (const SpeedCase& one : cases) {
-      ProgressLine progress(environment.error_is_terminal, name_of(one));
-      report.results.push_back(run.measure(one, [&](int64_t done, int64_t total) {
-        check_interrupt();
-        progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
-      }));
+      ProgressLine progress(environment.error_is_terminal, name_of(one), "tokens");
+      report.results.push_back(run.measure(one, watched(progress)));
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::cancelled) throw;
@@ -221,10 +227,10 @@ int run_model(const BenchFlags& flags, const Environment& environment) {
   for (const SpeedResult& result : report.results) bandwidths.push_back(result.read_bandwidth.median);
   report.limits.read_bandwidth = bandwidths.empty() ? bandwidth->measure(pool) : spread_of(std::move(bandwidths)).median;
   print_report(flags, report, loaded);
-  if (flags.runner.memory_report) write_error(memory_report(loaded));
+  if (flags.runner.memory_report) environment.console.report(memory_report(loaded));
   if (!flags.plot.empty() && !report.results.empty()) write_plot(flags.plot, report);
   if (whole) return 0;
-  write_error(fmt::format("lagoon: stopped; {} of {} cases were done\n", report.results.size(), cases.size()));
+  environment.console.error(fmt::format("stopped; {} of {} cases were done", report.results.size(), cases.size()));
   return interrupt_exit_code();
 }
 
@@ -258,7 +264,7 @@ void check_flags(const BenchFlags& flags) {
 int run(const BenchFlags& flags, const Environment& environment) {
   check_flags(flags);
   if (!flags.compare.empty()) return compare(flags);
-  if (flags.machine) return run_machine(flags);
+  if (flags.machine) return run_machine(flags, environment);
   return run_model(flags, environment);
 }
 
@@ -268,21 +274,32 @@ Command declare_bench(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("bench", "Measure speed beside the bounds of this machine");
   auto flags = std::make_shared<BenchFlags>();
   parser->add_option("MODEL", flags->model, model_help)->check(not_empty());
-  parser->add_option("--synthetic", flags->synthetic, "random weights of a published shape, made in memory: " + synthetic_spec_help())
-      ->check(not_empty());
-  CLI::Option* machine = parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk");
-  parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk")->check(not_empty())->needs(machine);
-  CLI::Option* compare = parser->add_option("--compare", flags->compare, "two files that --format json wrote")->expected(2);
-  parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024 (1k,4k as far as the context goes)")->check(not_empty());
+  of_one_run(parser->add_option("--synthetic", flags->synthetic, "random weights of a published shape, made in memory: " + synthetic_spec_help()))
+      ->check(not_empty())
+      ->type_name("SPEC");
+  CLI::Option* machine = of_one_run(parser->add_flag("--machine", flags->machine, "measure the machine alone: memory, arithmetic, threads, disk"));
+  of_one_run(parser->add_option("--disk", flags->disk, "with --machine: a file of 64 MiB or more to read from the disk"))
+      ->check(not_empty())
+      ->type_name("FILE")
+      ->needs(machine);
+  CLI::Option* compare =
+      of_one_run(parser->add_option("--compare", flags->compare, "two files that --format json wrote"))->expected(2)->type_name("FILE");
+  parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024 (1k,4k as far as the context goes)")
+      ->check(not_empty())
+      ->type_name("LIST");
   parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more")->transform(whole_number<int64_t>())->capture_default_str();
-  parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")->capture_default_str();
+  parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")
+      ->type_name("LIST")
+      ->capture_default_str();
   parser->add_option("--repeats", flags->repeats, "answers to each prompt, 1 to 100; prompts up to 4096 tokens are repeated too")
       ->transform(whole_number<int>())
       ->capture_default_str();
   parser->add_option("--context", flags->runner.context, "positions of the longest sequence (as many as the prompts need)")
       ->transform(whole_number<int64_t>());
-  parser->add_option("--format", flags->format, "text, markdown, json or csv")->capture_default_str();
-  parser->add_option("--plot", flags->plot, "also draw speed over depth into FILE.svg or FILE.png")->check(not_empty());
+  one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"text", "markdown", "json", "csv"})->capture_default_str();
+  of_one_run(parser->add_option("--plot", flags->plot, "also draw speed over depth into a file that ends in .svg or .png"))
+      ->check(not_empty())
+      ->type_name("FILE");
   parser->add_flag("--profile", flags->profile, "also where the time went");
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
@@ -292,7 +309,11 @@ Command declare_bench(CLI::App& program) {
     compare->excludes(parser->get_option(of_a_model));
   }
   compare->excludes(parser->get_option("--threads"));
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon bench nano --prompts 64 --generate 8 --batches 1 --repeats 1", "a short measurement of one sequence"},
+           {"lagoon bench --synthetic mini:4/64,layers=1 --prompts 16 --generate 4 --batches 1,2 --repeats 1 --format csv",
+            "random weights, one and two sequences, as CSV"}}};
 }
 
 }  // namespace lagoon

@@ -26,6 +26,6 @@ struct BenchFlags {
 };
 
 /// `bench --machine`. @return the exit code
-int run_machine(const BenchFlags& flags);
+int run_machine(const BenchFlags& flags, const Environment& environment);
 
 }  // namespace lagoon

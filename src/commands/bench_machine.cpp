@@ -8,12 +8,14 @@
 #include "commands/interrupt.h"
 #include "commands/output.h"
 #include "commands/version.h"
+#include "kernels/peak_probes.h"
 #include "machine/available_memory.h"
 #include "machine/cpu_features.h"
 #include "machine/topology.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace lagoon {
@@ -88,9 +90,21 @@ Json to_json(const MachineLimits& limits, const std::vector<ModelBound>& bounds)
   return document;
 }
 
+MachineLimits measure_with_progress(int threads, const std::optional<std::filesystem::path>& disk, MemoryBudget& budget, uint64_t bytes,
+                                    const Environment& environment) {
+  // Five readings for each number of threads, each probe, and the time that a wake takes.
+  const uint64_t steps = 5 * static_cast<uint64_t>(threads) + peak_probes(detect_cpu_features()).size() + 1;
+  uint64_t step = 0;
+  ProgressLine progress(environment.error_is_terminal, "measuring the machine");
+  return measure_machine(threads, disk, budget, bytes, [&] {
+    check_interrupt();
+    progress.update(std::min(step++, steps - 1), steps);
+  });
+}
+
 }  // namespace
 
-int run_machine(const BenchFlags& flags) {
+int run_machine(const BenchFlags& flags, const Environment& environment) {
   watch_interrupts();
   MemoryBudget budget;
   const int cores = usable_cores();
@@ -106,7 +120,7 @@ int run_machine(const BenchFlags& flags) {
          format_gib(*usable), memory.binding());
   }
   const uint64_t bytes = ReadBandwidth::usual_bytes(usable);
-  const MachineLimits limits = measure_machine(threads, disk, budget, bytes, check_interrupt);
+  const MachineLimits limits = measure_with_progress(threads, disk, budget, bytes, environment);
   if (disk && !limits.disk_rate)
     fail(ErrorKind::invalid, "--disk {}: it could not be read past the system's cache; name a regular file of 64 MiB or more on a disk",
          printable(flags.disk));

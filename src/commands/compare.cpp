@@ -5,9 +5,11 @@
 #include "benchmark/table.h"
 #include "commands/command.h"
 #include "commands/facts_options.h"
+#include "commands/interrupt.h"
 #include "commands/model_choice.h"
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
+#include "commands/progress.h"
 #include "commands/version.h"
 #include "planning/compare_page.h"
 #include "planning/memory_curve.h"
@@ -73,9 +75,14 @@ int run(const Flags& flags, const Environment& environment) {
   const KvRequest kv = kv_request_of(flags.kv);
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
+  watch_interrupts();
+  ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
   for (const std::string& name : flags.models) {
+    check_interrupt();
+    progress.update(models.size(), flags.models.size());
     models.push_back(compare_one(choose_model(name, environment, ModelNeed::shape), known, kv, environment));
   }
+  progress.update(1, 1);  // done
   write_answer(answer(flags.format, models), flags.output);
   return 0;
 }
@@ -86,10 +93,14 @@ Command declare_compare(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("compare", "Show the facts of several models side by side");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->models, "two or more of what `lagoon facts` takes")->required()->check(not_empty());
-  parser->add_option("--format", flags->format, "table, markdown, json, csv or html")->capture_default_str();
-  parser->add_option("--output", flags->output, "write to this file instead of standard output")->check(not_empty());
+  one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"table", "markdown", "json", "csv", "html"})
+      ->capture_default_str();
+  of_one_run(parser->add_option("--output", flags->output, "write to this file instead of standard output"))->check(not_empty())->type_name("FILE");
   add_kv_flags(*parser, flags->kv);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon compare nano s-2.1-oq4e", "a model of this machine beside a published quantization"},
+           {"lagoon compare nano laguna-xs-2.1 --format html --output compare.html", "the same as a page for a browser"}}};
 }
 
 }  // namespace lagoon

@@ -1,11 +1,16 @@
 #include "commands/environment.h"
 
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "commands/command_line.h"
 #include "commands/config_file.h"
+#include "commands/model_options.h"
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace lagoon {
@@ -16,13 +21,19 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+struct Place {
+  std::filesystem::path path;
+  std::string origin;
+};
+
 /// As huggingface_hub: HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub (XDG_CACHE_HOME instead of ~/.cache).
-std::filesystem::path hub_cache() {
-  if (const std::string cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
-  if (const std::string home = variable("HF_HOME"); !home.empty()) return std::filesystem::path(home) / "hub";
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return std::filesystem::path(cache) / "huggingface/hub";
+Place hub_cache() {
+  if (const std::string cache = variable("HF_HUB_CACHE"); !cache.empty()) return {cache, "HF_HUB_CACHE"};
+  if (const std::string home = variable("HF_HOME"); !home.empty()) return {std::filesystem::path(home) / "hub", "HF_HOME"};
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+    return {std::filesystem::path(cache) / "huggingface/hub", "XDG_CACHE_HOME"};
   const std::string home = variable("HOME");
-  return std::filesystem::path(home.empty() ? "/" : home) / ".cache/huggingface/hub";
+  return {std::filesystem::path(home.empty() ? "/" : home) / ".cache/huggingface/hub", "built-in"};
 }
 
 /// models/ beside an installed program (../share/lagoon), else that of the source tree it was built from.
@@ -36,31 +47,118 @@ std::filesystem::path shipped_models() {
   return std::filesystem::path(LAGOON_SOURCE_DIR) / "models";
 }
 
-}  // namespace
-
-std::filesystem::path config_file_path() {
-  if (const std::string file = variable("LAGOON_CONFIG"); !file.empty()) return file;
-  // The XDG specification has relative paths passed over.
-  if (const std::string config = variable("XDG_CONFIG_HOME"); config.starts_with("/")) return std::filesystem::path(config) / "lagoon/config.json";
-  const std::string home = variable("HOME");
-  return std::filesystem::path(home.empty() ? "/" : home) / ".config/lagoon/config.json";
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::not_found && !error;
 }
 
-Environment read_environment() {
+ConfigPlace place_in(const std::filesystem::path& folder, const std::string& origin) {
+  ConfigPlace place = {.file = folder / "config.toml", .origin = origin};
+  const std::filesystem::path json = folder / "config.json";
+  if (!is_there(json)) return place;
+  (is_there(place.file) ? place.second : place.file) = json;
+  return place;
+}
+
+std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
+
+/// Why standard output has no styles, or has them.
+std::string colour_origin(bool terminal) {
+  if (!terminal) return "standard output is no terminal";
+  if (!variable("NO_COLOR").empty()) return "NO_COLOR";
+  return variable("TERM") == "dumb" ? "TERM" : "built-in";
+}
+
+std::string progress_origin(bool quiet) {
+  if (quiet) return "--quiet";
+  if (::isatty(STDERR_FILENO) != 1) return "standard error is no terminal";
+  return variable("TERM") == "dumb" ? "TERM" : "built-in";
+}
+
+/// Names a key of the config file with its line.
+class Origins {
+ public:
+  Origins(const ConfigFile& config, const std::filesystem::path& file) : config_(config), file_(shown(file)) {}
+  std::string of(const std::string& key) const {
+    const auto line = config_.lines.find(key);
+    return line == config_.lines.end() ? file_ : fmt::format("{}, line {}", file_, line->second);
+  }
+
+ private:
+  const ConfigFile& config_;
+  std::string file_;
+};
+
+std::string describe_alias(const ModelAlias& alias) {
+  std::string text = alias.model;
+  if (alias.revision) text += "@" + *alias.revision;
+  if (alias.model_type) text += ", model_type " + *alias.model_type;
+  return printable(text, 4096);
+}
+
+std::vector<Setting> settings_of(const Environment& environment, const ConfigFile& config, const GlobalFlags& flags, const Place& cache) {
+  const Origins origins(config, environment.config_file);
+  std::vector<Setting> settings;
+  settings.push_back({"config_file", shown(environment.config_file), find_config_place().origin});
+  settings.push_back({"memory_limit", config.memory_limit ? format_bytes(*config.memory_limit) : "what the machine and its limits leave",
+                      config.memory_limit ? origins.of("memory_limit") : "built-in"});
+  settings.push_back({"reserve", config.reserve ? format_bytes(*config.reserve) : "a sixteenth of the machine's memory, at most 1 GiB",
+                      config.reserve ? origins.of("reserve") : "built-in"});
+  for (const std::string& directory : flags.models_dirs) settings.push_back({"models_dirs", printable(directory, 4096), "command line"});
+  for (const std::filesystem::path& directory : config.models_dirs) settings.push_back({"models_dirs", shown(directory), origins.of("models_dirs")});
+  if (flags.models_dirs.empty() && config.models_dirs.empty()) settings.push_back({"models_dirs", "none", "built-in"});
+  for (const ModelAlias& alias : config.aliases)
+    settings.push_back({"models." + alias.name, describe_alias(alias), origins.of("models." + alias.name)});
+  settings.push_back({"hub_cache", shown(cache.path), cache.origin});
+  settings.push_back({"shipped_models", shown(environment.places.shipped_models), "built-in"});
+  settings.push_back({"artifacts_folder", shown(environment.artifacts_folder), "beside the config file"});
+  settings.push_back({"colour", environment.colour ? "on" : "off", colour_origin(environment.output_is_terminal)});
+  settings.push_back({"progress", environment.error_is_terminal ? "on" : "off", progress_origin(flags.quiet)});
+  return settings;
+}
+
+}  // namespace
+
+void ConfigPlace::check() const {
+  if (second.empty()) return;
+  fail(ErrorKind::invalid,
+       "{} and {} are both there, and one config file was needed; move what you want to keep into the first and remove the second", shown(file),
+       shown(second));
+}
+
+ConfigPlace find_config_place() {
+  if (const std::string file = variable("LAGOON_CONFIG"); !file.empty()) return {file, "LAGOON_CONFIG", {}};
+  // The XDG specification has relative paths passed over.
+  if (const std::string config = variable("XDG_CONFIG_HOME"); config.starts_with("/"))
+    return place_in(std::filesystem::path(config) / "lagoon", "XDG_CONFIG_HOME");
+  const std::string home = variable("HOME");
+  return place_in(std::filesystem::path(home.empty() ? "/" : home) / ".config/lagoon", "built-in");
+}
+
+std::filesystem::path home_folder() { return variable("HOME"); }
+
+ConfigFile read_user_config() {
+  const ConfigPlace place = find_config_place();
+  place.check();
+  return read_config_file(place.file, place.origin == "LAGOON_CONFIG", home_folder());
+}
+
+Environment read_environment(const ConfigFile& config, const GlobalFlags& flags, const Console& console) {
   Environment environment;
+  environment.console = console;
   environment.memory = read_available_memory();
-  environment.config_file = config_file_path();
-  ConfigFile config = read_config_file(environment.config_file, !variable("LAGOON_CONFIG").empty(), variable("HOME"));
+  environment.config_file = find_config_place().file;
   environment.artifacts_folder = environment.config_file.parent_path() / "artifacts";
   environment.memory_limit = config.memory_limit;
   environment.reserve = config.reserve;
-  environment.places = {.hub_cache = hub_cache(),
-                        .shipped_models = shipped_models(),
-                        .models_dirs = std::move(config.models_dirs),
-                        .aliases = std::move(config.aliases)};
+  const Place cache = hub_cache();
+  environment.places = {.hub_cache = cache.path, .shipped_models = shipped_models(), .models_dirs = config.models_dirs, .aliases = config.aliases};
+  use_models_dirs(flags.models_dirs, environment.places);
+  const bool dumb = variable("TERM") == "dumb";
   environment.output_is_terminal = ::isatty(STDOUT_FILENO) == 1;
-  environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
-  environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && !dumb;
+  environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1 && !dumb && !flags.quiet;
+  environment.settings = settings_of(environment, config, flags, cache);
   return environment;
 }
 

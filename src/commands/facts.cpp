@@ -66,11 +66,14 @@ Command declare_facts(CLI::App& program) {
   parser->add_option("MODEL", flags->model, "a checkpoint, a known artifact, an id of a published model such as laguna-s-2.1, or a SPEC of synth")
       ->required()
       ->check(not_empty());
-  parser->add_option("--format", flags->format, "table, markdown or json")->capture_default_str();
-  parser->add_option("--output", flags->output, "write to this file instead of standard output")->check(not_empty());
+  one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"table", "markdown", "json"})->capture_default_str();
+  of_one_run(parser->add_option("--output", flags->output, "write to this file instead of standard output"))->check(not_empty())->type_name("FILE");
   parser->add_flag("--definitions", flags->definitions, "also what each fact counts");
   add_kv_flags(*parser, flags->kv);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon facts nano", "every fact with its source"},
+           {"lagoon facts nano --context 4k --kv q8 --format markdown", "with the KV cache of 4,096 tokens in 8 bits, as Markdown"}}};
 }
 
 }  // namespace lagoon

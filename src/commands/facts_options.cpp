@@ -16,8 +16,9 @@ void add_kv_flags(CLI::App& parser, KvFlags& flags) {
   parser
       .add_option("--context", flags.context,
                   "tokens of the KV cache, such as 131072, 128k or 1M (128k, or the checkpoint's context if that is less)")
-      ->check(not_empty());
-  parser.add_option("--kv", flags.storage, "storage of the KV cache: bf16, fp8, q8 or q4")->capture_default_str();
+      ->check(not_empty())
+      ->type_name("TOKENS");
+  one_of(parser.add_option("--kv", flags.storage, "storage of the KV cache"), {"bf16", "fp8", "q8", "q4"})->capture_default_str();
 }
 
 KvRequest kv_request_of(const KvFlags& flags) {

@@ -51,8 +51,11 @@ void add_sampling_flags(CLI::App& parser, Flags& flags) {
   parser.add_option("--repetition-penalty", sampling.repetition_penalty, "divides logits of tokens that were there; 1 is off");
   parser.add_option("--presence-penalty", sampling.presence_penalty, "subtracted from logits of tokens of the answer");
   parser.add_option("--frequency-penalty", sampling.frequency_penalty, "subtracted for each time a token stands in the answer");
-  parser.add_option("--logit-bias", flags.logit_bias, "ID=BIAS, added to a token's logit; may be repeated")->allow_extra_args(false);
+  parser.add_option("--logit-bias", flags.logit_bias, "added to a token's logit; may be repeated")->type_name("ID=BIAS")->allow_extra_args(false);
   parser.add_option("--seed", sampling.seed, "same seed, same text (random)")->transform(whole_number<uint64_t>());
+  for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--presence-penalty", "--frequency-penalty",
+                           "--logit-bias", "--seed"})
+    parser.get_option(name)->group("Sampling");
 }
 
 std::pair<int32_t, double> parse_bias(const std::string& text) {
@@ -211,25 +214,35 @@ int run(const Flags& flags, const Environment& environment) {
   const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, static_cast<uint64_t>(checkpoint.config().vocabulary) * sizeof(float));
   Session session(*loaded.model);
   AnswerPrinter printer(environment.output_is_terminal, environment.colour, flags.show_thinking);
-  ProgressLine progress(environment.error_is_terminal, "reading the prompt");
+  ProgressLine progress(environment.error_is_terminal, "reading the prompt", "tokens");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
-  events.before_step = check_interrupt;
+  // An answer that is not seen as it comes; it may well end before its longest.
+  std::optional<ProgressLine> answering;
+  uint64_t answered = 0;
+  const auto longest = static_cast<uint64_t>(flags.max_tokens > 0 ? flags.max_tokens : context - static_cast<int64_t>(request.prompt.size()));
+  events.before_step = [&] {
+    check_interrupt();
+    if (!answering)
+      answering.emplace(environment.error_is_terminal && (flags.json || !environment.output_is_terminal), "answering, at most", "tokens");
+    answering->update(answered++, longest);
+  };
   events.prompt_progress = [&](int64_t done, int64_t total) {
     check_interrupt();
     progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
   };
   const GenerationResult result = generate(session, tokenizer, request, events);
+  answering.reset();
   if (flags.json) {
     print_json(result, request.sampling.seed, flags.runner.memory_report ? memory_report_json(loaded) : Json());
   } else {
     printer.finish();
-    if (flags.runner.memory_report) write_error(memory_report(loaded));
+    if (flags.runner.memory_report) environment.console.report(memory_report(loaded));
   }
   if (result.stop_reason == StopReason::context_full) {
-    write_error(fmt::format("lagoon: the context of {} tokens is full: {} of the prompt and {} of the answer; raise --context to go on\n",
-                            format_count(static_cast<uint64_t>(context)), format_count(static_cast<uint64_t>(result.prompt_tokens)),
-                            format_count(result.ids.size())));
+    environment.console.warning(fmt::format("the context of {} tokens is full: {} of the prompt and {} of the answer; raise --context to go on",
+                                            format_count(static_cast<uint64_t>(context)), format_count(static_cast<uint64_t>(result.prompt_tokens)),
+                                            format_count(result.ids.size())));
   }
   return 0;
 }
@@ -243,9 +256,12 @@ Command declare_generate(CLI::App& program) {
   parser->add_option("MODEL", flags->model, model_help)->required();
   parser->add_option("PROMPT", flags->prompt, "what the user says (- is standard input, without its last newline)");
   parser->add_option("--system", flags->chat.system, "a system message before the prompt");
-  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt")->check(not_empty());
-  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
-  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());
+  of_one_run(parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages instead of a prompt"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty())->type_name("FILE");
+  one_of(parser->add_option("--thinking", flags->thinking, "whether the model thinks first (what generation_config.json says, else on)"),
+         {"on", "off"});
   parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--raw", flags->raw, "complete the prompt as it is, without chat template; control tokens in it match");
   parser->add_flag("--json", flags->json, "one JSON object at the end instead of text");
@@ -256,7 +272,12 @@ Command declare_generate(CLI::App& program) {
   add_sampling_flags(*parser, *flags);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {
+      parser,
+      [flags](const Environment& environment) { return run(*flags, environment); },
+      {{"lagoon generate nano \"What is 17 * 24?\"", "a question, and the answer"},
+       {"lagoon generate nano \"Which month comes after May?\" --thinking off --temperature 0", "without thinking, and the likeliest words alone"},
+       {"echo \"What is the capital of France?\" | lagoon generate nano - --json", "a question from standard input, the answer as JSON"}}};
 }
 
 }  // namespace lagoon

@@ -306,7 +306,9 @@ Command declare_inspect(CLI::App& program) {
       ->required();
   parser->add_flag("--tensors", flags->tensors, "every matrix with shape, format, bytes and file");
   parser->add_flag("--json", flags->json, "all of it as one JSON object");
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon inspect nano", "what the checkpoint holds"}, {"lagoon inspect nano --tensors --json", "every matrix, as JSON"}}};
 }
 
 }  // namespace lagoon

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "commands/chat_input.h"
+#include "commands/interrupt.h"
 #include "commands/output.h"
 #include "text/jinja/json.h"
 #include "text/jinja/template_error.h"
@@ -20,14 +21,18 @@ std::string error_object(const Error& error) {
 
 }  // namespace
 
-int answer_json_lines(const std::string& name, const std::function<std::string(const jinja::Value& object)>& answer) {
+int answer_json_lines(const std::string& name, bool shows_progress, const std::function<std::string(const jinja::Value& object)>& answer) {
   const std::string text = read_named_text(name);
   const std::string source = name == "-" ? "standard input" : name;
+  watch_interrupts();
   int failed = 0;
   size_t number = 0;
+  ProgressLine progress(shows_progress, "answering lines", "bytes");
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    check_interrupt();
+    progress.update(begin, text.size());
     begin = end + 1;
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;

@@ -10,7 +10,8 @@ namespace lagoon {
 
 /// Reads `name` (a file, or "-") by newlines and prints answer(object) for each line that is not blank; where it throws an
 /// Error, prints {"error": ...} instead. @return 0, or 2 if a line failed
-int answer_json_lines(const std::string& name, const std::function<std::string(const jinja::Value& object)>& answer);
+/// @param shows_progress  while it works, on standard error
+int answer_json_lines(const std::string& name, bool shows_progress, const std::function<std::string(const jinja::Value& object)>& answer);
 
 /// The value of a key of the line's object. @throws Error(invalid) if it is absent
 const jinja::Value& field_of(const jinja::Value& object, std::string_view key);

@@ -93,9 +93,13 @@ Command declare_kv(CLI::App& program) {
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, "what `lagoon facts` takes")->required()->check(not_empty());
   parser->add_option("--contexts", flags->contexts, "tokens, with commas between: 4k,32k,1M (4k to 1M as far as the checkpoint goes)")
-      ->check(not_empty());
-  parser->add_option("--format", flags->format, "table, markdown or json")->capture_default_str();
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+      ->check(not_empty())
+      ->type_name("LIST");
+  one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"table", "markdown", "json"})->capture_default_str();
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon kv nano", "what keys and values take, from 4k tokens on"},
+           {"lagoon kv nano --contexts 1k,4k --format json", "of two contexts, as JSON"}}};
 }
 
 }  // namespace lagoon

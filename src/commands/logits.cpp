@@ -39,7 +39,7 @@ struct Flags {
 using Rows = std::function<void(std::span<const float> logits, int64_t position)>;
 
 /// Logits of all positions, step by step, or of the last alone.
-void compute(Model& model, const std::vector<int32_t>& ids, bool all, const Rows& take) {
+void compute(Model& model, const std::vector<int32_t>& ids, bool all, ProgressLine& progress, const Rows& take) {
   const int64_t vocabulary = model.config().vocabulary;
   const auto count = static_cast<int64_t>(ids.size());
   std::vector<float> logits;  // [rows asked for][vocabulary]
@@ -54,6 +54,7 @@ void compute(Model& model, const std::vector<int32_t>& ids, bool all, const Rows
         .sequence = sequence, .tokens = std::span(ids).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows)), .logit_rows = asked};
     model.forward(std::span(&span, 1), MatrixView<float>(logits.data(), asked, vocabulary));
     begin += rows;
+    progress.update(static_cast<uint64_t>(begin), static_cast<uint64_t>(count));
     if (asked > 0) take(logits, begin - asked);
   }
   model.drop(sequence);
@@ -76,10 +77,13 @@ void print_top(std::span<const float> logits, int64_t vocabulary, int64_t first_
   }
 }
 
-void print_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, bool all) {
+std::string progress_name(size_t at, size_t count) { return count == 1 ? "computing" : fmt::format("computing list {} of {}", at + 1, count); }
+
+void print_all(Model& model, const std::vector<std::vector<int32_t>>& prompts, bool all, bool shows_progress) {
   for (size_t at = 0; at < prompts.size(); ++at) {
     if (prompts.size() > 1) write_output(fmt::format("logits_{}\n", at));
-    compute(model, prompts[at], all,
+    ProgressLine progress(shows_progress, progress_name(at, prompts.size()), "tokens");
+    compute(model, prompts[at], all, progress,
             [&](std::span<const float> logits, int64_t position) { print_top(logits, model.config().vocabulary, position); });
   }
 }
@@ -111,14 +115,16 @@ int run(const Flags& flags, const Environment& environment) {
   const auto claimed = static_cast<uint64_t>(plan.logit_rows * vocabulary) * sizeof(float);
   const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, claimed);
   if (writer) {
-    for (const auto& prompt : prompts) {
-      compute(*loaded.model, prompt, all, [&](std::span<const float> values, int64_t) { writer->append(std::as_bytes(values)); });
+    for (size_t at = 0; at < prompts.size(); ++at) {
+      ProgressLine progress(environment.error_is_terminal, progress_name(at, prompts.size()), "tokens");
+      compute(*loaded.model, prompts[at], all, progress, [&](std::span<const float> values, int64_t) { writer->append(std::as_bytes(values)); });
     }
     writer->commit();
   } else {
-    print_all(*loaded.model, prompts, all);
+    // What is printed to the terminal step by step shows by itself how far it is.
+    print_all(*loaded.model, prompts, all, environment.error_is_terminal && (!all || !environment.output_is_terminal));
   }
-  if (flags.runner.memory_report) write_error(memory_report(loaded));
+  if (flags.runner.memory_report) environment.console.report(memory_report(loaded));
   return 0;
 }
 
@@ -128,15 +134,21 @@ Command declare_logits(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("logits", "Print or save the logits of given token ids");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, model_help)->required();
-  parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)")
+  of_one_run(parser->add_option("--ids", flags->ids, "JSON file: a list of token ids, or a list of such lists (- is standard input)"))
       ->required()
-      ->check(not_empty());
-  parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5")
-      ->check(not_empty());
-  parser->add_option("--positions", flags->positions, "all or last")->capture_default_str();
+      ->check(not_empty())
+      ->type_name("FILE");
+  of_one_run(parser->add_option("--output", flags->output, "write logits_0, logits_1, ... to this safetensors file instead of printing the top 5"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  one_of(parser->add_option("--positions", flags->positions, "of which tokens"), {"all", "last"})->capture_default_str();
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {
+      parser,
+      [flags](const Environment& environment) { return run(*flags, environment); },
+      {{"echo \"[2, 97, 355]\" | lagoon logits nano --ids -", "the five likeliest tokens after each of three"},
+       {"lagoon tokenize nano \"hi\" --json | lagoon logits nano --ids - --positions last --precision oracle", "after a text, in fp32 all through"}}};
 }
 
 }  // namespace lagoon

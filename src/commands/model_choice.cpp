@@ -6,7 +6,6 @@
 #include "checkpoint/quantization_config.h"
 #include "checkpoint/synthetic.h"
 #include "checkpoint/synthetic_shapes.h"
-#include "commands/output.h"
 #include "planning/published_models.h"
 
 #include <nlohmann/json.hpp>
@@ -161,7 +160,7 @@ ChosenModel choose_exact(const std::string& model, const ModelLocation& location
   } catch (const Error& error) {
     auto known = location.found_in == "Hugging Face cache" ? KnownNames(environment).choose(model, need, true) : std::nullopt;
     if (!known) throw;
-    write_error(fmt::format("lagoon: the copy on this machine cannot be used ({}); what follows is known without it\n", error.what()));
+    environment.console.warning(fmt::format("the copy on this machine cannot be used ({}); what follows is known without it", error.what()));
     return std::move(*known);
   }
 }
@@ -211,7 +210,7 @@ uint64_t text_bytes_of(const std::filesystem::path& folder) {
 std::vector<Artifact> artifacts_of(const Environment& environment) {
   std::vector<std::string> problems;
   std::vector<Artifact> artifacts = known_artifacts(environment.artifacts_folder, problems);
-  for (const std::string& problem : problems) write_error("lagoon: passed over: " + problem + "\n");
+  for (const std::string& problem : problems) environment.console.warning("passed over: " + problem);
   return artifacts;
 }
 
@@ -261,7 +260,7 @@ Json location_json(const Checkpoint& checkpoint) {
 std::string location_note(const Checkpoint& checkpoint) {
   if (checkpoint.location().alias.empty()) return {};
   const std::string odd = checkpoint.overridden().empty() ? "" : fmt::format("; config.json itself says {}", checkpoint.overridden());
-  return fmt::format("lagoon: {}{}\n", describe(checkpoint.location()), odd);
+  return fmt::format("{}{}", describe(checkpoint.location()), odd);
 }
 
 Checkpoint open_weights(const std::string& model, const Environment& environment) {

@@ -36,7 +36,7 @@ ChosenModel choose_model(const std::string& model, const Environment& environmen
 /// Where a checkpoint was found: {"name", "found_in", "revision", "alias", "model_type", "config_says"}; null for what is not on this machine.
 Json location_json(const Checkpoint& checkpoint);
 
-/// "lagoon: al = org/name@1111e85e, ...\n" for a model that an alias stands for, with what config.json says otherwise; else empty.
+/// "al = org/name@1111e85e, ..." for a model that an alias stands for, with what config.json says otherwise; else empty.
 std::string location_note(const Checkpoint& checkpoint);
 
 /// What has weights to compute with: a checkpoint of this machine or a SPEC. @throws as choose_model

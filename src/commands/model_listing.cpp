@@ -6,6 +6,7 @@
 #include "checkpoint/hugging_face_cache.h"
 #include "commands/interrupt.h"
 #include "commands/model_runner.h"
+#include "commands/progress.h"
 #include "planning/inspection.h"
 #include "text/chat_template.h"
 #include "text/jinja/json.h"
@@ -118,9 +119,15 @@ ListedModel examine(const ModelLocation& location, const Environment& environmen
 
 std::vector<ListedModel> examine_all(const Environment& environment) {
   std::vector<ListedModel> models;
-  for (const ModelLocation& location : list_models(environment.places)) {
+  const std::vector<ModelLocation> locations = list_models(environment.places);
+  // With --verbose each model is a line of its own.
+  const bool lines = environment.console.verbosity() == Verbosity::verbose;
+  ProgressLine progress(environment.error_is_terminal && !lines, "looking at models", "models");
+  for (const ModelLocation& location : locations) {
     check_interrupt();
+    environment.console.detail(fmt::format("model: {} ({})", describe(location), printable(location.folder.string(), 4096)));
     models.push_back(examine(location, environment));
+    progress.update(models.size(), locations.size());
   }
   return models;
 }

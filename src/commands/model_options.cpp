@@ -15,7 +15,8 @@ void add_models_dir(CLI::App& parser, std::vector<std::string>& directories) {
   parser.add_option("--models-dir", directories, "look for models in this folder too, as NAME or ORG/NAME; may be repeated")
       ->allow_extra_args(false)
       ->check(not_empty())
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->group("Of every command");
 }
 
 void use_models_dirs(const std::vector<std::string>& directories, CheckpointPlaces& places) {

@@ -7,12 +7,15 @@
 #include "commands/model_choice.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "commands/version.h"
 #include "machine/available_memory.h"
 #include "machine/topology.h"
+#include "planning/inspection.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace lagoon {
 namespace {
@@ -29,22 +32,37 @@ Precision precision_named(const std::string& name) {
 }  // namespace
 
 void add_memory_flags(CLI::App& parser, RunnerFlags& flags) {
+  const char* group = "Memory";
   parser.add_option("--chunk,--prefill-chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")
       ->transform(whole_number<int64_t>())
-      ->capture_default_str();
-  parser.add_option("--kv", flags.kv, "keys and values: bf16 or f32 (bf16; f32 with --precision oracle)")->check(not_empty());
+      ->capture_default_str()
+      ->group(group);
+  one_of(parser.add_option("--kv", flags.kv, "how keys and values are kept (bf16; f32 with --precision oracle)"), {"bf16", "f32"})->group(group);
   parser.add_option("--memory-limit", flags.memory_limit, "most memory to take, such as 48GiB (what the machine and its limits leave)")
-      ->check(not_empty());
+      ->check(byte_size("--memory-limit"))
+      ->type_name("SIZE")
+      ->group(group);
   parser.add_option("--reserve", flags.reserve, "memory to leave free, such as 4GiB (a sixteenth of the machine's, at most 1GiB)")
-      ->check(not_empty());
+      ->check(byte_size("--reserve"))
+      ->type_name("SIZE")
+      ->group(group);
 }
 
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
-  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")->transform(whole_number<int>());
-  parser.add_option("--kernels", flags.kernels, "kernel set: auto, avx512-vnni, avx512, avx2 or scalar")->capture_default_str();
-  parser.add_option("--precision", flags.precision, "default, or oracle: fp32 all through")->capture_default_str();
+  const char* group = "Computing";
+  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")
+      ->transform(whole_number<int>())
+      ->group(group);
+  std::vector<std::string> sets = {"auto"};
+  sets.insert(sets.end(), kernel_set_names.begin(), kernel_set_names.end());
+  one_of(parser.add_option("--kernels", flags.kernels, "kernel set; auto is the best that this processor runs"), sets)
+      ->capture_default_str()
+      ->group(group);
+  one_of(parser.add_option("--precision", flags.precision, "oracle is fp32 all through, in plain loops"), {"default", "oracle"})
+      ->capture_default_str()
+      ->group(group);
   add_memory_flags(parser, flags);
-  parser.add_flag("--memory-report", flags.memory_report, "at the end, the plan beside what was held, on standard error");
+  parser.add_flag("--memory-report", flags.memory_report, "at the end, the plan beside what was held, on standard error")->group("Memory");
 }
 
 CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& config, int64_t context) {
@@ -108,11 +126,11 @@ std::string parts_of(const MemoryPlan& plan) {
 
 /// The bound that binds; nullopt if nothing is known.
 std::optional<MemoryBound> check_memory(const std::string& name, const MemoryPlanner& planner, const PlanRequest& request, const MemoryPlan& plan,
-                                        const std::vector<MemoryBound>& bounds) {
+                                        const std::vector<MemoryBound>& bounds, const Console& console) {
   const uint64_t need = plan.total_bytes();
   if (bounds.empty()) {
-    write_error(fmt::format("lagoon: this system does not say how much memory is free; {} needs {} for {} ({})\n", name, format_gib(need),
-                            describe_sequences(request), parts_of(plan)));
+    console.warning(fmt::format("this system does not say how much memory is free; {} needs {} for {} ({})", name, format_gib(need),
+                                describe_sequences(request), parts_of(plan)));
     return std::nullopt;
   }
   const MemoryBound& bound = bounds.front();
@@ -124,6 +142,21 @@ std::optional<MemoryBound> check_memory(const std::string& name, const MemoryPla
   return bound;
 }
 
+/// What --verbose says before anything loads.
+void describe_plan(const Checkpoint& checkpoint, const PlanRequest& request, const MemoryPlan& plan, const std::optional<MemoryBound>& bound,
+                   const Console& console) {
+  const CpuModelOptions options = options_of(request);
+  const ModelLocation& location = checkpoint.location();
+  console.detail(location.found_in.empty() ? "model: made of headers alone"
+                                           : fmt::format("model: {} ({})", printable(location.folder.string(), 4096), location.found_in));
+  console.detail(fmt::format("format: {}, {} of weights in {} files", format_summary(checkpoint), format_gib(checkpoint.weight_bytes()),
+                             checkpoint.files().size()));
+  console.detail(fmt::format("kernel set: {}", options.kernels->name));
+  console.detail(fmt::format("threads: {}, precision: {}", options.threads, options.precision == Precision::oracle ? "oracle" : "default"));
+  console.detail(fmt::format("plan: {} for {} ({})", format_gib(plan.total_bytes()), describe_sequences(request), parts_of(plan)));
+  if (bound) console.detail(fmt::format("memory: {} available ({})", format_gib(bound->room()), bound->name));
+}
+
 }  // namespace
 
 LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, const PlanRequest& request, const RunnerFlags& flags,
@@ -132,20 +165,25 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   LoadedModel loaded = {.plan = planner.plan(request)};
   MemoryWishes wishes = memory_wishes(flags, environment);
   wishes.threads = request.model.threads;
-  const std::optional<MemoryBound> bound = check_memory(name, planner, request, loaded.plan, memory_bounds(environment.memory, wishes));
+  const std::optional<MemoryBound> bound =
+      check_memory(name, planner, request, loaded.plan, memory_bounds(environment.memory, wishes), environment.console);
+  describe_plan(checkpoint, request, loaded.plan, bound, environment.console);
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
-  if (const std::string note = location_note(checkpoint); !note.empty()) write_error(note);
+  if (const std::string note = location_note(checkpoint); !note.empty()) environment.console.note(note);
   watch_interrupts();
   loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);
   for (const PlanLine& line : loaded.plan.lines) {
     if (line.name == text_line || line.name == runtime_line) loaded.claims.push_back(loaded.budget->claim(line.name, line.bytes));
   }
-  ProgressLine progress(environment.error_is_terminal, "reading weights");
+  ProgressLine progress(environment.error_is_terminal, "reading weights", "bytes");
+  const auto start = std::chrono::steady_clock::now();
   loaded.model = std::make_unique<CpuModel>(checkpoint, options_of(request), *loaded.budget, [&progress](uint64_t done, uint64_t total) {
     check_interrupt();
     progress.update(done, total);
   });
   loaded.model->observe({.layer = check_interrupt});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  environment.console.detail(fmt::format("weights: {} read in {:.2f} s", format_gib(checkpoint.weight_bytes()), took.count()));
   return loaded;
 }
 

@@ -4,7 +4,7 @@
 #include "benchmark/table.h"
 #include "checkpoint/known_models.h"
 #include "commands/command.h"
-#include "commands/config_file.h"
+#include "commands/interrupt.h"
 #include "commands/model_listing.h"
 #include "commands/output.h"
 #include "planning/facts_counts.h"
@@ -65,6 +65,7 @@ void print_tables(const std::vector<ListedModel>& models, const Environment& env
 }
 
 int run(const Flags& flags, const Environment& environment) {
+  watch_interrupts();
   const std::vector<ListedModel> models = examine_all(environment);
   if (!flags.json) {
     print_tables(models, environment);
@@ -85,8 +86,9 @@ Command declare_models(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("models", "List the models on this machine and whether they can be run");
   auto flags = std::make_shared<Flags>();
   parser->add_flag("--json", flags->json, "a JSON object: {\"models\": [...]}");
-  parser->footer(config_file_help(config_file_path()));
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon models", "what is here, and whether it can be run"}, {"lagoon models --json", "the same as JSON"}}};
 }
 
 }  // namespace lagoon

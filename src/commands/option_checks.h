@@ -1,12 +1,15 @@
 // option_checks.h: checks of what is written behind an option, where the command line's parser is too lenient.
 #pragma once
 
+#include "base/byte_size.h"
 #include "base/error.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
+#include <vector>
 
 namespace lagoon {
 
@@ -27,5 +30,41 @@ CLI::Validator whole_number() {
 inline CLI::Validator not_empty() {
   return {[](std::string& text) -> std::string { return text.empty() ? "the value is empty" : ""; }, ""};
 }
+
+/// A size such as 48GiB, as base/byte_size.h reads it.
+inline CLI::Validator byte_size(const std::string& name) {
+  const auto check = [name](std::string& text) -> std::string {
+    if (text.empty()) return "the value is empty";
+    try {
+      (void)parse_byte_size(text, name);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  return {check, ""};
+}
+
+/// "a, b or c".
+inline std::string either_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t at = 0; at < words.size(); ++at) text += (at == 0 ? "" : at + 1 == words.size() ? " or " : ", ") + words[at];
+  return text;
+}
+
+/// Takes one of these words alone; help, completion and the config file know them.
+inline CLI::Option* one_of(CLI::Option* option, const std::vector<std::string>& words) {
+  const std::string name = option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
+  const auto check = [words, name](std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+    return fmt::format("{} `{}`: write {}", name, printable(text), either_of(words));
+  };
+  std::string type;
+  for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
+  return option->type_name(type)->check(CLI::Validator(check, ""));
+}
+
+/// What says what one run does has no standing default in the config file.
+inline CLI::Option* of_one_run(CLI::Option* option) { return option->configurable(false); }
 
 }  // namespace lagoon

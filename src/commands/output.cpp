@@ -4,7 +4,6 @@
 #include "base/error.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <system_error>
 
@@ -13,17 +12,6 @@ namespace {
 
 void check_output(bool fine) {
   if (!fine) fail(ErrorKind::io, "standard output cannot be written: {}", std::generic_category().message(errno));
-}
-
-int64_t milliseconds_now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// As exact as a guess deserves: "45 s", "12 min", "3.5 h".
-std::string format_duration(double seconds) {
-  if (seconds < 90.0) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 5400.0) return fmt::format("{:.0f} min", seconds / 60.0);
-  return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
 }  // namespace
@@ -48,23 +36,6 @@ std::string read_input(uint64_t limit) {
   }
   if (std::ferror(stdin) != 0) fail(ErrorKind::io, "standard input cannot be read: {}", std::generic_category().message(errno));
   return text;
-}
-
-ProgressLine::ProgressLine(bool shown, std::string_view what) : shown_(shown), what_(what), start_(milliseconds_now()) {}
-
-ProgressLine::~ProgressLine() {
-  if (visible_) write_error("\r\x1b[K");
-}
-
-void ProgressLine::update(uint64_t done, uint64_t total) {
-  if (!shown_ || total == 0) return;
-  const int64_t now = milliseconds_now();
-  if (now - start_ < 2000 || now - last_ < 100) return;
-  last_ = now;
-  visible_ = true;
-  const double share = static_cast<double>(done) / static_cast<double>(total);
-  const double left = static_cast<double>(now - start_) / 1000.0 * (1.0 / (share > 0 ? share : 1.0) - 1.0);
-  write_error(fmt::format("\r\x1b[K{} {:.0f} %, {} left", what_, share * 100.0, format_duration(left)));
 }
 
 }  // namespace lagoon

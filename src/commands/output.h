@@ -2,6 +2,8 @@
 // silence.
 #pragma once
 
+#include "commands/progress.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,23 +24,5 @@ void write_error(std::string_view text);
 
 /// All of standard input. @throws Error(io), Error(invalid) beyond `limit` bytes
 std::string read_input(uint64_t limit);
-
-/// One line on standard error that is overwritten while work goes on: "reading weights 45 %, 2 min left". Shows nothing before two
-/// seconds have passed, and nothing at all unless `shown`.
-class ProgressLine {
- public:
-  ProgressLine(bool shown, std::string_view what);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  void update(uint64_t done, uint64_t total);
-
- private:
-  bool shown_;
-  bool visible_ = false;
-  std::string what_;
-  int64_t start_;  // milliseconds of the steady clock
-  int64_t last_ = 0;
-};
 
 }  // namespace lagoon

@@ -101,8 +101,8 @@ int run(const Flags& flags, const Environment& environment) {
   answer.alternatives = alternatives_of(chosen, answer, artifacts_of(environment));
   answer.advice = advise(planner, answer);
   if (answer.bounds.empty()) {
-    write_error(
-        fmt::format("lagoon: this system does not say how much memory is free; {} needs {}\n", chosen.name, format_gib(answer.plan.total_bytes())));
+    environment.console.warning(
+        fmt::format("this system does not say how much memory is free; {} needs {}", chosen.name, format_gib(answer.plan.total_bytes())));
   }
   write_output(flags.json ? plan_json(chosen, answer, flags.explain).dump(2) + "\n" : plan_text(chosen, answer, flags.explain));
   return 0;
@@ -116,24 +116,29 @@ Command declare_plan(CLI::App& program) {
   flags->parser = parser;
   parser->add_option("MODEL", flags->model, "a model of this machine, a known artifact (--artifacts lists them), or a SPEC: " + synthetic_spec_help())
       ->check(not_empty());
-  parser->add_option("--config", flags->config, "instead of MODEL: a config.json")->check(not_empty());
-  parser
-      ->add_option("--quantization", flags->quantization,
-                   "with --config: bf16, BITS/GROUP such as 4/64, a known artifact, or a JSON file with a quantization block")
-      ->check(not_empty());
-  parser->add_flag("--artifacts", flags->artifacts, "list the published quantizations that are known without a download");
+  of_one_run(parser->add_option("--config", flags->config, "instead of MODEL: a config.json"))->check(not_empty())->type_name("FILE");
+  of_one_run(parser->add_option("--quantization", flags->quantization,
+                                "with --config: bf16, BITS/GROUP such as 4/64, a known artifact, or a JSON file with a quantization block"))
+      ->check(not_empty())
+      ->type_name("MAP");
+  of_one_run(parser->add_flag("--artifacts", flags->artifacts, "list the published quantizations that are known without a download"));
   parser->add_option("--context", flags->runner.context, "tokens of each sequence (the checkpoint's, at most 32768)")
       ->transform(whole_number<int64_t>());
   parser->add_option("--sequences", flags->sequences, "sequences at once")->transform(whole_number<int64_t>())->capture_default_str();
   add_memory_flags(*parser, flags->runner);
   parser->add_option("--threads", flags->runner.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")
-      ->transform(whole_number<int>());
+      ->transform(whole_number<int>())
+      ->group("Computing");
   parser->add_option("--machine-memory", flags->machine_memory, "plan for a machine with so much free memory instead of this one")
-      ->check(not_empty());
+      ->check(byte_size("--machine-memory"))
+      ->type_name("SIZE");
   parser->add_flag("--explain", flags->explain, "the formula of each line, with numbers put in");
   parser->add_flag("--json", flags->json, "one JSON object");
   refuse_speculation(*parser);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon plan nano --context 4096 --explain", "each line of the plan with its formula"},
+           {"lagoon plan s-2.1-oq4e --machine-memory 96GiB --context 131072", "a published quantization on another machine, without a download"}}};
 }
 
 }  // namespace lagoon

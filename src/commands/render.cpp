@@ -51,10 +51,10 @@ int render_template_file(const Flags& flags) {
   return 0;
 }
 
-int render_lines(const Flags& flags) {
+int render_lines(const Flags& flags, const Environment& environment) {
   std::string shared;
   if (!flags.template_file.empty()) shared = read_named_text(flags.template_file);
-  return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
+  return answer_json_lines(flags.jsonl, environment.error_is_terminal && !environment.output_is_terminal, [&](const jinja::Value& object) {
     const bool own = flags.template_file.empty() || object.as_dict().find("template");
     const std::string& source = own ? text_field_of(object, "template") : shared;
     const jinja::Value* context = object.as_dict().find("context");
@@ -69,7 +69,7 @@ int run(const Flags& flags, const Environment& environment) {
   if (ways != 1) {
     fail(ErrorKind::invalid, "say what to render in one way: MODEL --messages FILE.json, or --template FILE --context FILE.json, or --jsonl FILE");
   }
-  if (!flags.jsonl.empty()) return render_lines(flags);
+  if (!flags.jsonl.empty()) return render_lines(flags, environment);
   if (flags.context.empty() && !flags.template_file.empty())
     fail(ErrorKind::invalid, "--template goes with --context or --jsonl; a MODEL has its own template");
   if (flags.context.empty()) return render_model(flags, environment);
@@ -83,16 +83,26 @@ Command declare_render(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("render", "Print what a chat template makes of messages");
   auto flags = std::make_shared<Flags>();
   parser->add_option("MODEL", flags->model, model_help);
-  parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)")->check(not_empty());
-  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty());
-  parser->add_option("--thinking", flags->thinking, "on or off (what generation_config.json says, else on)")->check(not_empty());
+  of_one_run(parser->add_option("--messages", flags->chat.messages, "JSON file with a list of OpenAI chat messages (- is standard input)"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  parser->add_option("--tools", flags->chat.tools, "JSON file with a list of OpenAI tools")->check(not_empty())->type_name("FILE");
+  one_of(parser->add_option("--thinking", flags->thinking, "whether the model is to think first (what generation_config.json says, else on)"),
+         {"on", "off"});
   parser->add_flag("--ids", flags->ids, "token ids instead of text; with --json both");
   parser->add_flag("--json", flags->json, "a JSON object");
-  parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl")->check(not_empty());
-  parser->add_option("--context", flags->context, "JSON file with the template's variables")->check(not_empty());
-  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)")
-      ->check(not_empty());
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  of_one_run(parser->add_option("--template", flags->template_file, "a template file, with --context or --jsonl"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  of_one_run(parser->add_option("--context", flags->context, "JSON file with the template's variables"))->check(not_empty())->type_name("FILE");
+  of_one_run(parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"template\": TEXT, \"context\": {...}} (- is standard input)"))
+      ->check(not_empty())
+      ->type_name("FILE");
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"echo '[{\"role\": \"user\", \"content\": \"hi\"}]' | lagoon render nano --messages -", "what the model is fed for one message"},
+           {"echo '[{\"role\": \"user\", \"content\": \"hi\"}]' | lagoon render nano --messages - --thinking off --ids --json",
+            "with its token ids, as JSON"}}};
 }
 
 }  // namespace lagoon

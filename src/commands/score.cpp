@@ -9,6 +9,7 @@
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "commands/progress.h"
 #include "commands/token_input.h"
 #include "engine/scoring.h"
 
@@ -133,7 +134,7 @@ int run(const Flags& flags, const Environment& environment) {
 
   ScoreSummary summary;
   Json listed = Json::array();
-  ProgressLine progress(environment.error_is_terminal && !(flags.token_logprobs && !flags.json && environment.output_is_terminal), "scoring");
+  ProgressLine progress(environment.error_is_terminal && !(flags.token_logprobs && !flags.json && environment.output_is_terminal), "scoring", "tokens");
   ScoreEvents events;
   events.token = [&](const TokenScore& score) {
     summary.add(score.log_probability);
@@ -159,7 +160,7 @@ int run(const Flags& flags, const Environment& environment) {
     write_output(object.dump() + "\n");
   } else {
     print_summary(summary, text, asked);
-    if (flags.runner.memory_report) write_error(memory_report(loaded));
+    if (flags.runner.memory_report) environment.console.report(memory_report(loaded));
   }
   return 0;
 }
@@ -171,17 +172,19 @@ Command declare_score(CLI::App& program) {
   auto flags = std::make_shared<Flags>();
   flags->parser = parser;
   parser->add_option("MODEL", flags->model, model_help)->required();
-  parser->add_option("FILE", flags->file, "the text, in UTF-8 (standard input, which - is too)");
-  parser->add_option("--ids", flags->ids, "JSON file with a list of token ids instead of a text")->check(not_empty());
+  parser->add_option("FILE", flags->file, "the text, in UTF-8 (standard input, which - is too)")->type_name("FILE");
+  of_one_run(parser->add_option("--ids", flags->ids, "JSON file with a list of token ids instead of a text"))->check(not_empty())->type_name("FILE");
   parser->add_option("--context", flags->runner.context, "tokens of a window (the checkpoint's, at most 32768)")->transform(whole_number<int64_t>());
   parser->add_option("--stride", flags->stride, "tokens from one window's beginning to the next's (half of the context)")
       ->transform(whole_number<int64_t>());
   parser->add_flag("--json", flags->json, "one JSON object");
-  parser->add_flag("--token-logprobs", flags->token_logprobs,
-                   "also each token's log probability, and its rank among all tokens (0 is the likeliest)");
+  parser->add_flag("--token-logprobs", flags->token_logprobs, "also each token's log probability, and its rank among all tokens (0 is the likeliest)");
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"echo \"The capital of France is Paris.\" | lagoon score nano", "mean negative log likelihood and perplexity, with standard errors"},
+           {"echo \"17 * 24 = 408\" | lagoon score nano - --token-logprobs --json", "each token's log probability too, as JSON"}}};
 }
 
 }  // namespace lagoon

@@ -135,7 +135,7 @@ void write_holes(const ReadableFile& shard, uint64_t header_bytes, DurableWriter
 
 void write_shards(const SyntheticCheckpoint& synthetic, bool holes, bool show_progress, OutputFolder& folder) {
   MemoryBudget budget(memory_limit);
-  ProgressLine progress(show_progress, "writing");
+  ProgressLine progress(show_progress, "writing", "bytes");
   uint64_t done = 0;
   const std::function<void(uint64_t)> written = [&](uint64_t bytes) {
     check_interrupt();
@@ -183,9 +183,12 @@ Command declare_synth(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("synth", "Write a checkpoint of a published shape with random weights");
   auto flags = std::make_shared<Flags>();
   parser->add_option("SPEC", flags->spec, synthetic_spec_help())->required()->check(not_empty());
-  parser->add_option("OUT", flags->out, "the folder to write, new or empty")->required()->check(not_empty());
+  parser->add_option("OUT", flags->out, "the folder to write, new or empty")->required()->check(not_empty())->type_name("DIR");
   parser->add_flag("--holes", flags->holes, "right headers and zeros that take no disk, for work with headers alone");
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon synth mini:4/64,layers=1 tiny-model", "one layer of the smallest shape, in 4 bits"},
+           {"lagoon synth xs-2.1:4/64 headers-alone --holes", "the headers of a large model, whose weights take no disk"}}};
 }
 
 }  // namespace lagoon

@@ -3,8 +3,10 @@
 #include "base/utf8.h"
 #include "commands/chat_input.h"
 #include "commands/command.h"
+#include "commands/interrupt.h"
 #include "commands/json_lines.h"
 #include "commands/model_options.h"
+#include "commands/option_checks.h"
 #include "commands/output.h"
 #include "text/jinja/json.h"
 #include "text/tokenizer.h"
@@ -35,8 +37,8 @@ Tokenizer load_tokenizer(const std::string& model, const Environment& environmen
   return Tokenizer::load(find_model_folder(model, environment.places) / "tokenizer.json");
 }
 
-std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags) {
-  return flags.special ? tokenizer.encode(text, flags.bos) : tokenizer.encode_data(text, flags.bos);
+std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags, const EncodingProgress& progress = {}) {
+  return flags.special ? tokenizer.encode(text, flags.bos, progress) : tokenizer.encode_data(text, flags.bos, progress);
 }
 
 /// {"text": ..., "pieces": [...]}: what came out with each id, null where nothing did; "rest" is what came at the end.
@@ -77,7 +79,7 @@ int run(const Flags& flags, const Environment& environment) {
   if (flags.skip_special && !flags.decode) fail(ErrorKind::invalid, "--skip-special goes with --decode");
   const Tokenizer tokenizer = load_tokenizer(flags.model, environment);
   if (!flags.jsonl.empty()) {
-    return answer_json_lines(flags.jsonl, [&](const jinja::Value& object) {
+    return answer_json_lines(flags.jsonl, environment.error_is_terminal && !environment.output_is_terminal, [&](const jinja::Value& object) {
       if (flags.decode) return decoded_object(tokenizer, ids_field_of(object, "ids"), flags);
       return fmt::format("{{\"ids\": {}}}", to_json(encode(tokenizer, text_field_of(object, "text"), flags)));
     });
@@ -88,7 +90,13 @@ int run(const Flags& flags, const Environment& environment) {
     write_output(flags.json ? decoded_object(tokenizer, ids, flags) + "\n" : tokenizer.decode(ids, flags.skip_special) + "\n");
     return 0;
   }
-  const std::vector<int32_t> ids = encode(tokenizer, text, flags);
+  watch_interrupts();
+  ProgressLine progress(environment.error_is_terminal, "encoding", "bytes");
+  const std::vector<int32_t> ids = encode(tokenizer, text, flags, [&](uint64_t done, uint64_t total) {
+    check_interrupt();
+    progress.update(done, total);
+  });
+  progress.update(1, 1);  // done
   write_output(flags.json ? fmt::format("{{\"ids\": {}}}\n", to_json(ids)) : fmt::format("{}\n", fmt::join(ids, " ")));
   return 0;
 }
@@ -101,12 +109,16 @@ Command declare_tokenize(CLI::App& program) {
   parser->add_option("MODEL", flags->model, std::string(model_help) + "; or a tokenizer.json")->required();
   parser->add_option("TEXT", flags->text, "the text, or with --decode the ids (- is standard input)");
   parser->add_flag("--json", flags->json, "a JSON object: {\"ids\": [...]}, or {\"text\": ..., \"pieces\": [...]}");
-  parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)");
-  parser->add_flag("--decode", flags->decode, "ids to text");
+  of_one_run(
+      parser->add_option("--jsonl", flags->jsonl, "one object a line, {\"text\": ...} or with --decode {\"ids\": [...]} (- is standard input)"))
+      ->type_name("FILE");
+  of_one_run(parser->add_flag("--decode", flags->decode, "ids to text"));
   parser->add_flag("--special", flags->special, "let control tokens in the text match; without it the text is data");
   parser->add_flag("--bos", flags->bos, "let the tokenizer's post-processor add its tokens");
   parser->add_flag("--skip-special", flags->skip_special, "with --decode: leave special tokens out");
-  return {parser, [flags](const Environment& environment) { return run(*flags, environment); }};
+  return {parser,
+          [flags](const Environment& environment) { return run(*flags, environment); },
+          {{"lagoon tokenize nano \"hi there\"", "text to ids"}, {"lagoon tokenize nano --decode \"1094 290\"", "ids to text"}}};
 }
 
 }  // namespace lagoon

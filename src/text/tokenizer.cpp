@@ -79,9 +79,17 @@ const TokenText& Tokenizer::State::token(int32_t id) const {
 
 /// One call of encode: its buffers and its result.
 struct Tokenizer::Encoding final : PieceSink {
+  static constexpr uint64_t progress_bytes = 1 << 16;  // between two calls
+
   Encoding(const State& tokenizer, bool allow_reserved) : state(tokenizer), reserved_allowed(allow_reserved) {}
 
-  void take(std::string_view piece) override { state.encoder.encode(piece, reserved_allowed, bpe, ids); }
+  void take(std::string_view piece) override {
+    state.encoder.encode(piece, reserved_allowed, bpe, ids);
+    encoded += piece.size();
+    if (encoded - told < progress_bytes || progress == nullptr || !*progress) return;
+    told = encoded;
+    (*progress)(std::min(encoded, total), total);
+  }
 
   /// Text that holds no added token, after normalization.
   void add_pieces(std::string_view text) { state.pre_tokenizer.cut(text, regex, *this); }
@@ -137,6 +145,10 @@ struct Tokenizer::Encoding final : PieceSink {
   RegexScratch regex;
   BpeScratch bpe;
   std::vector<int32_t> ids;
+  const EncodingProgress* progress = nullptr;
+  uint64_t total = 0;    // bytes of the text
+  uint64_t encoded = 0;  // bytes of pieces so far
+  uint64_t told = 0;     // of them, at the last call of progress
 };
 
 void Tokenizer::Encoding::add_chat(const MarkedText& text) {
@@ -191,16 +203,20 @@ std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_specia
   return all;
 }
 
-std::vector<int32_t> Tokenizer::encode_data(std::string_view text, bool add_special_tokens) const {
+std::vector<int32_t> Tokenizer::encode_data(std::string_view text, bool add_special_tokens, const EncodingProgress& progress) const {
   check_text(text);
   Encoding encoding(*state_, false);
+  encoding.progress = &progress;
+  encoding.total = text.size();
   encoding.add_data(text);
   return framed(std::move(encoding.ids), add_special_tokens);
 }
 
-std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special_tokens) const {
+std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special_tokens, const EncodingProgress& progress) const {
   check_text(text);
   Encoding encoding(*state_, true);
+  encoding.progress = &progress;
+  encoding.total = text.size();
   encoding.add_marked(MarkedText(text, Origin::from_template));
   return framed(std::move(encoding.ids), add_special_tokens);
 }

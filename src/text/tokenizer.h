@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,9 @@
 #include <vector>
 
 namespace lagoon {
+
+/// Told from time to time how many bytes of a text are encoded; what it throws ends the encoding.
+using EncodingProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 /// Immutable; any number of threads may use one at once. Copies share what was read from the file.
 class Tokenizer {
@@ -37,10 +41,11 @@ class Tokenizer {
   /// @throws Error(invalid) naming the byte if the text is not valid UTF-8; Error(unsupported) if a pattern of the file
   ///         backtracks without end on it
   /// @param add_special_tokens  let the post-processor add its ids (such as the one that begins a text)
-  std::vector<int32_t> encode_data(std::string_view text, bool add_special_tokens = false) const;
+  /// @param progress            may be empty
+  std::vector<int32_t> encode_data(std::string_view text, bool add_special_tokens = false, const EncodingProgress& progress = {}) const;
 
   /// Added tokens match in the whole text. @throws and @param as encode_data
-  std::vector<int32_t> encode(std::string_view text, bool add_special_tokens = false) const;
+  std::vector<int32_t> encode(std::string_view text, bool add_special_tokens = false, const EncodingProgress& progress = {}) const;
 
   /// A rendered chat. An added token matches only where every byte of it is the template's. The text is cut around each
   /// added token that stands in data; that token is encoded by itself as plain text, so no merge crosses the cut.

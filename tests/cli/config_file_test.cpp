@@ -128,7 +128,7 @@ TEST_F(ConfigFileOfTheProgram, HelpNamesTheFileAndItsForm) {
   for (const std::vector<std::string>& command : {std::vector<std::string>{"--help"}, {"models", "--help"}}) {
     const ProgramRun help = run(command, "{}");
     EXPECT_THAT(help.output, HasSubstr((folder_.path() / "config.json").string()));
-    EXPECT_THAT(help.output, HasSubstr("\"models_dirs\""));
+    EXPECT_THAT(help.output, HasSubstr("models_dirs = ["));
     EXPECT_THAT(help.output, HasSubstr("LAGOON_CONFIG"));
   }
 }
