@@ -21,6 +21,7 @@ struct Command {
 };
 
 Command declare_bench(CLI::App& program);
+Command declare_chat(CLI::App& program);
 Command declare_compare(CLI::App& program);
 Command declare_facts(CLI::App& program);
 Command declare_generate(CLI::App& program);

@@ -36,6 +36,13 @@ std::filesystem::path shipped_models() {
   return std::filesystem::path(LAGOON_SOURCE_DIR) / "models";
 }
 
+/// Relative paths are passed over, as the XDG specification has it.
+std::filesystem::path state_folder() {
+  if (const std::string state = variable("XDG_STATE_HOME"); state.starts_with("/")) return std::filesystem::path(state) / "lagoon";
+  const std::string home = variable("HOME");
+  return home.starts_with("/") ? std::filesystem::path(home) / ".local/state/lagoon" : std::filesystem::path();
+}
+
 }  // namespace
 
 std::filesystem::path config_file_path() {
@@ -61,6 +68,10 @@ Environment read_environment() {
   environment.output_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  environment.input_is_terminal = ::isatty(STDIN_FILENO) == 1;
+  environment.moves_cursor = !variable("TERM").empty() && variable("TERM") != "dumb";
+  environment.home = variable("HOME");
+  environment.state_folder = state_folder();
   return environment;
 }
 

@@ -15,10 +15,14 @@ namespace lagoon {
 struct Environment {
   std::string command_line;  // as it was typed, without the program's path
   CheckpointPlaces places;
-  bool output_is_terminal = false;  // standard output
-  bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no
-  bool error_is_terminal = false;   // progress is shown on standard error
-  AvailableMemory memory;           // when the program began: a plan counts what the program then takes
+  bool output_is_terminal = false;     // standard output
+  bool colour = false;                 // it shows styles: NO_COLOR and TERM=dumb say no
+  bool error_is_terminal = false;      // progress is shown on standard error
+  bool input_is_terminal = false;      // somebody types
+  bool moves_cursor = false;           // the terminal's TERM names one that can be drawn on
+  std::filesystem::path home;          // empty: unknown
+  std::filesystem::path state_folder;  // XDG_STATE_HOME/lagoon, else ~/.local/state/lagoon; empty: nothing is kept
+  AvailableMemory memory;              // when the program began: a plan counts what the program then takes
   // Of the config file
   std::filesystem::path config_file;       // whether it is there or not
   std::filesystem::path artifacts_folder;  // beside it: the user's own files of known artifacts (checkpoint/artifact.h)

@@ -45,9 +45,10 @@ int parse_and_run(int count, char** arguments) {
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
-  const std::vector<Command> commands = {declare_compare(program),  declare_facts(program),   declare_kv(program),     declare_bench(program),
-                                         declare_generate(program), declare_inspect(program), declare_logits(program), declare_models(program),
-                                         declare_plan(program),     declare_render(program),  declare_synth(program),  declare_tokenize(program)};
+  const std::vector<Command> commands = {declare_chat(program),    declare_compare(program),  declare_facts(program),   declare_kv(program),
+                                         declare_bench(program),   declare_generate(program), declare_inspect(program), declare_logits(program),
+                                         declare_models(program),  declare_plan(program),     declare_render(program),  declare_synth(program),
+                                         declare_tokenize(program)};
   program.footer(config_file_help(config_file_path()));
   std::vector<std::string> models_dirs;  // those before the command and those behind it
   std::vector<std::string> behind;
