@@ -38,5 +38,5 @@ need_web_packages() {
 
 build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev libcairo2-dev
                 libssl-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev binutils)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libvterm-dev binutils)
 lint_packages=(clang-14 clang-format-14 clang-tidy-14)

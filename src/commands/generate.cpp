@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace lagoon {
 namespace {
@@ -62,7 +63,14 @@ std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, 
   input.prompt = prompt;
   input.has_system = flags.given("--system");
   input.thinking = thinking;
-  return tokenizer.encode(render_chat(folder, input));
+  bool answered = false;
+  const MarkedText rendered = render_chat(folder, input, &answered);
+  if (answered) {
+    write_error(
+        "lagoon: the last message is an answer already, and the model is asked for another one; end with a user message, or go on with "
+        "`lagoon chat MODEL --load FILE`\n");
+  }
+  return tokenizer.encode(rendered);
 }
 
 void check_flags(const Flags& flags) {
@@ -123,13 +131,16 @@ int run(const Flags& flags, const Environment& environment) {
   AnswerPrinter printer({.terminal = environment.output_is_terminal,
                          .colour = environment.colour,
                          .thinking = shows_thinking ? ThinkingView::shown : ThinkingView::hidden});
-  ProgressLine progress(environment.error_is_terminal, "reading the prompt");
+  std::optional<ProgressLine> progress(std::in_place, environment.error_is_terminal, "reading the prompt");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
-  events.before_step = check_interrupt;
+  events.before_step = [&] {
+    progress.reset();  // the answer begins where that line stood
+    check_interrupt();
+  };
   events.prompt_progress = [&](int64_t done, int64_t total) {
     check_interrupt();
-    progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+    progress->update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
   };
   const GenerationResult result = generate(session, tokenizer, request, events);
   if (flags.json) {
