@@ -13,6 +13,8 @@
 #include "commands/output.h"
 #include "commands/sampling_flags.h"
 
+#include <poll.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -122,19 +124,27 @@ int converse(const ChatFlags& flags, const Environment& environment, Surrounding
   return code;
 }
 
+bool terminal_is_gone() {
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0 && (input.revents & POLLHUP) != 0;
+}
+
 int run(const ChatFlags& flags, const Environment& environment) {
+  constexpr int interrupted = 128 + 2;
+  constexpr int hung_up = 128 + 1;
   check_flags(flags);
   Surroundings around(flags, environment);
+  int code = 0;
   try {
-    const int code = converse(flags, environment, around);
-    around.modes.reset();
-    return code;
+    code = converse(flags, environment, around);
   } catch (const Error&) {
-    // Of a terminal that is gone, the write fails before anybody has asked for the signal.
-    const int code = interrupt_exit_code();
-    if (code == 128 + 15 || code == 128 + 1) return code;
-    throw;
+    // Of a terminal that is gone, a write fails before anybody has asked for the signal.
+    code = interrupt_exit_code();
+    if ((code == 0 || code == interrupted) && environment.input_is_terminal && terminal_is_gone()) code = hung_up;
+    if (code == 0 || code == interrupted) throw;
   }
+  if (code == hung_up) abandon_output();
+  return code;
 }
 
 }  // namespace

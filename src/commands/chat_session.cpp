@@ -31,7 +31,7 @@ void ChatSession::say(const std::string& text) const {
 
 void ChatSession::note(const std::string& sentence) const {
   flush_output();
-  write_error("lagoon: " + sentence + "\n");
+  write_error("lagoon: " + visible(sentence) + "\n");
 }
 
 int ChatSession::run() {
@@ -107,6 +107,7 @@ void ChatSession::turn(const std::string& text, const Answer& answer) {
     report_turn(*last_);
   } catch (const Error& error) {
     progress.reset();
+    if (output_failed()) throw;
     if (!text.empty()) unanswered_ = text;
     const bool stopped = error.kind() == ErrorKind::cancelled;
     if (stopped && interrupt_exit_code() != 128 + 2) return;  // SIGTERM or SIGHUP: run() leaves

@@ -14,7 +14,7 @@
 namespace lagoon {
 namespace {
 
-volatile std::sig_atomic_t received = 0;  // SIGINT, SIGTERM or SIGHUP
+volatile std::sig_atomic_t received = 0;  // SIGINT, or one that ends the program
 volatile std::sig_atomic_t resumed = 0;
 volatile std::sig_atomic_t resized = 0;
 bool held = false;
@@ -36,7 +36,7 @@ void leave_now(int) {
 
 void hold(int signal) {
   const int error = errno;
-  const bool leaves = received == SIGTERM || received == SIGHUP;
+  const bool leaves = received != 0 && received != SIGINT;
   if (signal == SIGWINCH) {
     resized = 1;
   } else if (signal == SIGCONT) {
@@ -80,6 +80,12 @@ void handle(int signal, void (*handler)(int), int flags) {
   sigaction(signal, &action, nullptr);
 }
 
+const char* name_of_signal() {
+  if (received == SIGTERM) return "SIGTERM";
+  if (received == SIGHUP) return "SIGHUP";
+  return received == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
+}
+
 bool is_ignored(int signal) {
   struct sigaction action = {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -94,7 +100,7 @@ void watch_interrupts() {
 }
 
 void check_interrupt() {
-  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", received == SIGTERM ? "SIGTERM" : received == SIGHUP ? "SIGHUP" : "Ctrl-C");
+  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", name_of_signal());
 }
 
 int interrupt_exit_code() { return received == 0 ? 0 : 128 + received; }
@@ -104,7 +110,7 @@ void hold_interrupts(TerminalHooks hooks) {
   held = true;
   terminal = hooks;
   // Writes that a full terminal holds up go on after a signal; whoever waits for keys is woken by the pipe.
-  for (const int signal : {SIGINT, SIGTERM, SIGWINCH, SIGCONT}) handle(signal, hold, SA_RESTART);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGWINCH, SIGCONT}) handle(signal, hold, SA_RESTART);
   if (!is_ignored(SIGHUP)) handle(SIGHUP, hold, SA_RESTART);  // nohup
   if (!is_ignored(SIGTSTP)) handle(SIGTSTP, stop, SA_RESTART);
   handle(SIGALRM, leave_now, 0);
@@ -117,7 +123,7 @@ SignalNews take_news() {
   char bytes[64];
   while (::read(wake[0], bytes, sizeof bytes) > 0) continue;
   SignalNews news;
-  news.leaving = received == SIGTERM || received == SIGHUP;
+  news.leaving = received != 0 && received != SIGINT;
   if (received == SIGINT) {
     news.interrupted = true;
     received = 0;

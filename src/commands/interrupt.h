@@ -20,8 +20,8 @@ struct TerminalHooks {
   void (*resume)() = nullptr;   // when it goes on
 };
 
-/// As watch_interrupts(), which then changes nothing any more, with these differences: any number of SIGINT may come; SIGHUP counts as
-/// SIGTERM does; after SIGTERM and SIGHUP the program ends within a second, even where no work asks; SIGTSTP stops it with its terminal
+/// As watch_interrupts(), which then changes nothing any more, with these differences: any number of SIGINT may come; SIGHUP and
+/// SIGQUIT count as SIGTERM does; after these the program ends within a second, even where no work asks; SIGTSTP stops it with its terminal
 /// restored; news wakes who waits at wake_descriptor(). SIGPIPE is an error of the write. @throws Error(io) where the system refuses
 void hold_interrupts(TerminalHooks hooks);
 
@@ -30,7 +30,7 @@ int wake_descriptor();
 
 struct SignalNews {
   bool interrupted = false;  // SIGINT: taken back by the call
-  bool leaving = false;      // SIGTERM or SIGHUP: stays
+  bool leaving = false;      // SIGTERM, SIGHUP or SIGQUIT: stays
   bool resumed = false;      // was stopped and goes on
   bool resized = false;      // the window is another
 };

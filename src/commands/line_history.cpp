@@ -44,11 +44,12 @@ std::string unescaped(std::string_view line) {
   return entry;
 }
 
-/// While it lives, other sessions wait with their history; where the system knows no such locks, they do not.
+/// While it lives, other sessions know that a history is being written. One that cannot have the lock goes on without: an entry may be lost
+/// then, which is better than to wait for a session that is stopped.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ >= 0) (void)::flock(descriptor_, LOCK_EX);
+    if (descriptor_ >= 0) (void)::flock(descriptor_, LOCK_EX | LOCK_NB);
   }
   ~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
