@@ -1,5 +1,6 @@
 #include "commands/terminal_modes.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -21,11 +22,16 @@ constexpr std::string_view as_found = "\x1b[0m\x1b[?2004l";
 /// Out of a background process the terminal is not to be touched: it would be stopped, and the terminal is another's.
 bool in_foreground() { return ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
-void put(std::string_view text) { [[maybe_unused]] const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size()); }
+/// Where nobody reads what the terminal shows, the text is left out: who leaves does not wait.
+void put(std::string_view text) {
+  pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) != 1 || (output.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size());
+}
 
 void restore() {
   if (ours == 0 || !in_foreground()) return;
-  // The modes first: they also let output go on that Ctrl-S holds up.
+  ::tcflow(STDOUT_FILENO, TCOON);  // Ctrl-S may hold up the output
   ::tcsetattr(STDIN_FILENO, TCSANOW, &found);
   put(as_found);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "support/scripted_model.h"
+#include "text/jinja/json.h"
 
 #include <gmock/gmock.h>
 
