@@ -14,14 +14,23 @@
 namespace lagoon {
 namespace {
 
-volatile std::sig_atomic_t received = 0;  // SIGINT, or one that ends the program
+volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
 volatile std::sig_atomic_t resumed = 0;
 volatile std::sig_atomic_t resized = 0;
 bool held = false;
 int wake[2] = {-1, -1};
 TerminalHooks terminal;
 
-void remember(int signal) { received = signal; }
+void remember(int signal) {
+  if (signal == SIGINT) {
+    interrupted = 1;
+  } else if (ending == 0) {
+    ending = signal;
+  }
+}
+
+int received() { return ending != 0 ? ending : interrupted != 0 ? SIGINT : 0; }
 
 void wake_up() {
   const char byte = 0;
@@ -31,21 +40,20 @@ void wake_up() {
 /// Work that does not ask in time is left where it stands.
 void leave_now(int) {
   if (terminal.restore) terminal.restore();
-  ::_exit(128 + received);
+  ::_exit(128 + ending);
 }
 
 void hold(int signal) {
   const int error = errno;
-  const bool leaves = received != 0 && received != SIGINT;
   if (signal == SIGWINCH) {
     resized = 1;
   } else if (signal == SIGCONT) {
     if (terminal.resume) terminal.resume();
     resumed = 1;
-  } else if (!leaves) {
-    received = signal;
+  } else {
     const struct itimerval soon = {.it_interval = {0, 0}, .it_value = {0, 700000}};
-    if (signal != SIGINT) ::setitimer(ITIMER_REAL, &soon, nullptr);
+    if (signal != SIGINT && ending == 0) ::setitimer(ITIMER_REAL, &soon, nullptr);
+    remember(signal);
   }
   wake_up();
   errno = error;
@@ -81,9 +89,9 @@ void handle(int signal, void (*handler)(int), int flags) {
 }
 
 const char* name_of_signal() {
-  if (received == SIGTERM) return "SIGTERM";
-  if (received == SIGHUP) return "SIGHUP";
-  return received == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
+  if (ending == SIGTERM) return "SIGTERM";
+  if (ending == SIGHUP) return "SIGHUP";
+  return ending == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
 }
 
 bool is_ignored(int signal) {
@@ -100,10 +108,10 @@ void watch_interrupts() {
 }
 
 void check_interrupt() {
-  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", name_of_signal());
+  if (received() != 0) fail(ErrorKind::cancelled, "stopped by {}", name_of_signal());
 }
 
-int interrupt_exit_code() { return received == 0 ? 0 : 128 + received; }
+int interrupt_exit_code() { return received() == 0 ? 0 : 128 + received(); }
 
 void hold_interrupts(TerminalHooks hooks) {
   if (!held && ::pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::io, "a pipe could not be had: {}", std::generic_category().message(errno));
@@ -123,12 +131,9 @@ SignalNews take_news() {
   char bytes[64];
   while (::read(wake[0], bytes, sizeof bytes) > 0) continue;
   SignalNews news;
-  news.leaving = received != 0 && received != SIGINT;
-  if (received == SIGINT) {
-    news.interrupted = true;
-    received = 0;
-    // SIGTERM may have come between the two lines; its alarm ends the program then.
-  }
+  news.leaving = ending != 0;
+  news.interrupted = interrupted != 0;
+  interrupted = 0;
   news.resumed = resumed != 0;
   resumed = 0;
   news.resized = resized != 0;

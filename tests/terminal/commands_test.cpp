@@ -183,6 +183,25 @@ TEST(TerminalCommands, WithoutATerminalEachLineIsAMessage) {
   EXPECT_EQ(run_lagoon({"chat", "nano"}, {.input = "caf\xe9\n/quit\nhi\n"}).output, "");
 }
 
+TEST(TerminalCommands, AnswersGoToAFileWhileSomebodyTypes) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("answers", "");
+  const int output = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  ChatOnTerminal chat({}, {.output = output});
+  close(output);
+  ASSERT_TRUE(chat->wait_for_output("> "));
+  chat->mark();
+  chat->type(std::string(question) + "\n");
+  ASSERT_TRUE(chat->wait_for_output("\n> "));
+  EXPECT_EQ(file_text(file), std::string(answer) + "\n");
+  chat->mark();
+  chat->type("not this\x03");  // the line is dropped
+  ASSERT_TRUE(chat->wait_for_output("\n> "));
+  chat->type("\x04");
+  EXPECT_EQ(chat->exit_code(), 0);
+  EXPECT_TRUE(chat->is_restored());
+}
+
 TEST(TerminalCommands, AnswersAreThoseOfGenerateOnTheSameMessages) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "talk.json";

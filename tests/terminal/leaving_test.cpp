@@ -145,6 +145,27 @@ TEST(TerminalLeaving, AResizeDoesNotDisturbAnAnswer) {
   EXPECT_TRUE(chat.say("/stats", "600 tokens"));
 }
 
+TEST(TerminalLeaving, OutputThatCtrlSHoldsUpKeepsNobody) {
+  ChatOnTerminal chat(endless());
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("Tell me a story.\r");
+  ASSERT_TRUE(chat->wait_for_output("\x1b[0m\r\n"));
+  chat->type("\x13");
+  chat->send_signal(SIGTERM);
+  EXPECT_EQ(chat->exit_code(), 128 + SIGTERM);
+  EXPECT_TRUE(chat->is_restored());
+}
+
+TEST(TerminalLeaving, CtrlBackslashEndsAnAnswerWithTheTerminalRestored) {
+  ChatOnTerminal chat(endless());
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("Tell me a story.\r");
+  ASSERT_TRUE(chat->wait_for_output("\x1b[0m\r\n"));
+  chat->type("\x1c");
+  EXPECT_EQ(chat->exit_code(), 128 + SIGQUIT);
+  EXPECT_TRUE(chat->is_restored());
+}
+
 TEST(TerminalLeaving, AClosedPipeBehindStandardOutputIsAnError) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
