@@ -2,9 +2,12 @@
 
 #include "base/byte_size.h"
 #include "commands/output.h"
+#include "commands/terminal_modes.h"
 #include "commands/terminal_text.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lagoon {
 namespace {
@@ -44,7 +47,9 @@ void AnswerPrinter::count_token() {
   if (!thinking_ || style_.thinking != ThinkingView::folded || !style_.colour) return;
   if (Clock::now() - shown_at_ < std::chrono::milliseconds(100)) return;
   shown_at_ = Clock::now();
-  write_output(fmt::format("\r\x1b[K{}{}{}", dim, fold_line(false), plain));
+  // Never as wide as the terminal: a line that wraps cannot be overwritten.
+  const auto room = static_cast<size_t>(std::max(terminal_size().columns - 1, 0));
+  write_output(fmt::format("\r\x1b[K{}{}{}", dim, fold_line(false).substr(0, room), plain));
   flush_output();
 }
 

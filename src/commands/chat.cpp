@@ -18,6 +18,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace lagoon {
 namespace {
@@ -114,7 +115,7 @@ int converse(const ChatFlags& flags, const Environment& environment, Surrounding
   if (flags.given("--system")) conversation.set_system(flags.system);
   const int64_t context = settings.context;
   ChatSession chat(conversation, *around.source, std::move(settings), environment);
-  if (environment.output_is_terminal) {
+  if (environment.output_is_terminal && environment.input_is_terminal) {
     write_output(fmt::format("{}, context {} tokens; /help lists the commands, Ctrl-D leaves\n", printable(flags.model, 4096),
                              format_count(static_cast<uint64_t>(context))));
   }

@@ -7,8 +7,11 @@
 #include "commands/terminal_text.h"
 #include "machine/file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
+#include <system_error>
 
 namespace lagoon {
 namespace {
@@ -184,6 +187,8 @@ void ChatSession::load(const std::string& file) {
   const bool asks = !messages.empty() && messages.back().value("role", "") == "user";
   say(fmt::format("{} {} loaded{}\n", messages.size(), messages.size() == 1 ? "message" : "messages",
                   asks ? "; the last one has no answer yet: /retry answers it" : ""));
+  told_room_ = false;
+  note_room();
 }
 
 void ChatSession::stats() const {

@@ -8,7 +8,10 @@
 #include "commands/sampling_flags.h"
 #include "commands/terminal_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace lagoon {
 namespace {
@@ -40,7 +43,7 @@ int ChatSession::run() {
     const EditedLine line = source_.next(text);
     switch (line.end) {
       case LineEnd::line:
-        if (!take(line.text)) return 0;
+        if (!take(line)) return 0;
         break;
       case LineEnd::leave:
         return 0;
@@ -59,8 +62,9 @@ int ChatSession::run() {
 }
 
 /// False: the chat is over.
-bool ChatSession::take(const std::string& text) {
-  const bool replaces = std::exchange(replaces_, false);
+bool ChatSession::take(const EditedLine& line) {
+  const std::string& text = line.text;
+  const bool replaces = std::exchange(replaces_, false) && !line.cleared;
   if (text.find_first_not_of(" \t\n") == std::string::npos) return true;
   if (!is_valid_utf8(text)) {
     note("what was typed is not valid UTF-8 and was not sent; set the terminal or the file to that encoding");
@@ -132,15 +136,15 @@ void ChatSession::report_turn(const Turn& turn) {
                     count(settings_.context), count(turn.result.prompt_tokens), count(static_cast<int64_t>(turn.result.ids.size())), more_context()));
     return;
   }
-  note_room(true);
+  note_room();
 }
 
 /// Before the context is full: while there is room to do something about it.
-void ChatSession::note_room(bool after) {
+void ChatSession::note_room() {
   const int64_t left = settings_.context - conversation_.tokens();
   const bool near = left < settings_.context / 10 || left < std::min<int64_t>(512, settings_.context / 4);
   if (!near) told_room_ = false;
-  if (!near || (after && told_room_ && left > settings_.context / 20)) return;
+  if (!near || (told_room_ && left > settings_.context / 20)) return;  // once, and again when little is left
   told_room_ = true;
   note(fmt::format("the context is nearly full: {} of {} tokens are left; /save FILE keeps the conversation, /clear begins a new one{}", count(left),
                    count(settings_.context), more_context()));

@@ -8,9 +8,11 @@
 #include "commands/message_source.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lagoon {
@@ -50,12 +52,12 @@ class ChatSession {
  private:
   using Answer = std::function<Turn(const AnswerOptions&, const GenerationEvents&)>;
 
-  bool take(const std::string& text);
+  bool take(const EditedLine& line);
   void send(std::string text);
   /// @param text  the message, which is kept for /retry and /edit where no answer came; empty: that of the conversation
   void turn(const std::string& text, const Answer& answer);
   void report_turn(const Turn& turn);
-  void note_room(bool after);
+  void note_room();
   std::string more_context() const;
 
   bool obey(const std::string& line);

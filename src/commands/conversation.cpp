@@ -25,6 +25,7 @@ bool has_role(const Json& message, const char* role) { return message.is_object(
 void Conversation::clear() {
   const std::optional<std::string> kept = system();
   messages_ = Json::array();
+  tokens_ = 0;
   set_system(kept);
   ids_.clear();
   text_.clear();
@@ -45,14 +46,16 @@ void Conversation::set_system(const std::optional<std::string>& text) {
 
 void Conversation::load(Json messages, const std::string& what, bool thinking) {
   if (!messages.is_array()) fail(ErrorKind::invalid, "{}: a list of messages was expected, such as /save writes it", what);
+  int64_t tokens = 0;
   if (!messages.empty()) {
-    const auto tokens = static_cast<int64_t>(tokenizer_.encode(render(messages, thinking, false)).size());
+    tokens = static_cast<int64_t>(tokenizer_.encode(render(messages, thinking, false)).size());
     if (tokens >= session_.model().context()) {
       fail(ErrorKind::invalid, "{}: the conversation has {} tokens, the context holds {}; start with a larger --context", what,
            format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(session_.model().context())));
     }
   }
   messages_ = std::move(messages);
+  tokens_ = tokens;
 }
 
 std::optional<size_t> Conversation::last_user_at() const {
@@ -129,6 +132,7 @@ void Conversation::keep(Prompt prompt, Json messages, const AnswerOptions& optio
     ids_.push_back(*end);
     marks_.push_back({.messages = messages.size(), .bytes = text_.size(), .ids = ids_.size()});
   }
+  tokens_ = static_cast<int64_t>(ids_.size());
   held_messages_ = messages;
   messages_ = std::move(messages);
 }

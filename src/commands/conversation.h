@@ -73,7 +73,7 @@ class Conversation {
   std::vector<int32_t> prompt_ids(const Json& messages, bool thinking) const;
 
   /// Tokens of the conversation that the model would go on from.
-  int64_t tokens() const { return static_cast<int64_t>(ids_.size()); }
+  int64_t tokens() const { return tokens_; }
 
  private:
   /// A place in the held text at which it may be cut.
@@ -99,6 +99,7 @@ class Conversation {
   const ChatTemplate& template_;
   Session& session_;
   Json messages_;
+  int64_t tokens_ = 0;
 
   // What was fed and generated at last: text as the template has it, its ids, and the messages it came from.
   Json held_messages_;

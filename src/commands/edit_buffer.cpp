@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <utility>
 
 namespace lagoon {
 namespace {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 namespace lagoon {
 
@@ -19,6 +20,7 @@ EditedLine LineEditor::read(const std::string& text) {
   search_.reset();
   hint_.clear();
   interrupted_ = false;
+  cleared_ = false;
   entry_ = history_.entries().size();
   drawn_ = {};
   while (true) {
@@ -29,7 +31,7 @@ EditedLine LineEditor::read(const std::string& text) {
     search_.reset();
     if (outcome == Outcome::gone) return {.end = LineEnd::hang_up, .text = {}};
     finish_drawing();
-    if (outcome == Outcome::sent) return {.end = LineEnd::line, .text = buffer_.text()};
+    if (outcome == Outcome::sent) return {.end = LineEnd::line, .text = buffer_.text(), .cleared = cleared_};
     return {.end = outcome == Outcome::left ? LineEnd::leave : LineEnd::signal, .text = {}};
   }
 }
@@ -198,6 +200,7 @@ LineEditor::Outcome LineEditor::clear_or_leave() {
   }
   if (!buffer_.empty()) {
     buffer_.clear();
+    cleared_ = true;
     entry_ = history_.entries().size();
     interrupted_ = false;
     return Outcome::going_on;

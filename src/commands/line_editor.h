@@ -23,6 +23,7 @@ enum class LineEnd {
 struct EditedLine {
   LineEnd end = LineEnd::line;
   std::string text;
+  bool cleared = false;  // what stood there at the beginning was given up with Ctrl-C
 };
 
 class LineEditor {
@@ -71,9 +72,10 @@ class LineEditor {
 
   EditBuffer buffer_;
   std::optional<Search> search_;
-  std::string hint_;          // below the message, until the next key
-  size_t entry_ = 0;          // of the history; its size: the message being written
-  EditBuffer draft_;          // that message while an entry is shown
+  std::string hint_;  // below the message, until the next key
+  size_t entry_ = 0;  // of the history; its size: the message being written
+  EditBuffer draft_;  // that message while an entry is shown
+  bool cleared_ = false;
   bool interrupted_ = false;  // the key before was Ctrl-C on an empty line
   EditLayout drawn_;
 };

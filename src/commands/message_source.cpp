@@ -6,6 +6,7 @@
 #include "commands/interrupt.h"
 #include "commands/output.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>

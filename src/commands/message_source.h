@@ -7,6 +7,7 @@
 #include "commands/terminal_modes.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lagoon {

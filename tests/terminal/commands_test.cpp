@@ -62,6 +62,26 @@ TEST(TerminalCommands, EditBringsTheLastMessageBack) {
   EXPECT_THAT(file_text(file), Not(HasSubstr("after May?")));
 }
 
+TEST(TerminalCommands, AnEditThatIsGivenUpReplacesNothing) {
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  ASSERT_TRUE(chat.say(question, answer));
+  chat->type("/edit\r");
+  ASSERT_TRUE(chat->wait_until([&] { return chat->row(chat->cursor_row()) == std::string("> ") + question; }));
+  chat->type("\x03");
+  ASSERT_TRUE(chat->wait_for_prompt());
+  ASSERT_TRUE(chat.say("hi", "Hello"));
+  EXPECT_TRUE(chat.say("/save " + (chat.home.path() / "talk.json").string(), "4 messages saved"));
+}
+
+TEST(TerminalCommands, AFoldedLineFitsANarrowTerminal) {
+  std::vector<std::string> flags = {"--fold-thinking", "--kernels", "scalar", "--threads", "1"};
+  ChatOnTerminal chat(flags, {.rows = 10, .columns = 20});
+  ASSERT_TRUE(chat->wait_for_prompt());
+  ASSERT_TRUE(chat.say("What is 17 * 24?", "= 408"));
+  EXPECT_THAT(chat->screen(), HasSubstr("> What is 17 * 24?\nthought for"));
+}
+
 TEST(TerminalCommands, ThinkingIsDimmedFoldedUnfoldedAndSwitched) {
   ChatOnTerminal chat;
   ASSERT_TRUE(chat->wait_for_prompt());
