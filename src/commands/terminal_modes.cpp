@@ -22,16 +22,19 @@ constexpr std::string_view as_found = "\x1b[0m\x1b[?2004l";
 /// Out of a background process the terminal is not to be touched: it would be stopped, and the terminal is another's.
 bool in_foreground() { return ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
-/// Where nobody reads what the terminal shows, the text is left out: who leaves does not wait.
+/// Where nobody reads what the terminal shows, the text is left out: who leaves does not wait for long.
 void put(std::string_view text) {
+  constexpr int patience_ms = 100;
   pollfd output = {STDOUT_FILENO, POLLOUT, 0};
-  if (::poll(&output, 1, 0) != 1 || (output.revents & POLLOUT) == 0) return;
+  if (::poll(&output, 1, patience_ms) != 1 || (output.revents & POLLOUT) == 0) return;
   [[maybe_unused]] const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
 void restore() {
   if (ours == 0 || !in_foreground()) return;
-  ::tcflow(STDOUT_FILENO, TCOON);  // Ctrl-S may hold up the output
+  // Ctrl-S may hold up the output: only what was switched off is switched on.
+  ::tcflow(STDOUT_FILENO, TCOOFF);
+  ::tcflow(STDOUT_FILENO, TCOON);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &found);
   put(as_found);
 }
