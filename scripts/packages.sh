@@ -38,7 +38,7 @@ need_web_packages() {
 
 build_packages=(cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libicu-dev libgmp-dev libcairo2-dev
                 libssl-dev libspdlog-dev libtomlplusplus-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev binutils zsh fish groff-base man-db)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libvterm-dev binutils zsh fish groff-base man-db)
 package_packages=(dpkg-dev file)
 fresh_system_packages=(debootstrap eatmydata)  # for tests/package
 fuzz_packages=(clang-14 libclang-rt-14-dev)

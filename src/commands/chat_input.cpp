@@ -29,6 +29,12 @@ jinja::Value messages_of(const ChatInput& input) {
   return jinja::Value::list(std::move(messages));
 }
 
+bool ends_with_answer(const jinja::Value& messages) {
+  if (!messages.is_list() || messages.items().empty() || !messages.items().back().is_dict()) return false;
+  const jinja::Value* role = messages.items().back().as_dict().find("role");
+  return role != nullptr && role->is_text() && role->bytes() == "assistant";
+}
+
 }  // namespace
 
 std::string read_named_text(const std::string& name) { return name == "-" ? read_input(input_limit) : read_text(SystemFiles(), name, input_limit); }
@@ -41,11 +47,12 @@ bool thinking_of(const std::string& flag, const GenerationConfig& advice) {
   return flag == "on";
 }
 
-MarkedText render_chat(const std::filesystem::path& folder, const ChatInput& input) {
+MarkedText render_chat(const std::filesystem::path& folder, const ChatInput& input, bool* answered) {
   ChatRequest request;
   request.messages = messages_of(input);
   if (!input.tools.empty()) request.tools = read_named_json(input.tools);
   request.thinking = input.thinking;
+  if (answered != nullptr) *answered = ends_with_answer(request.messages);
   return ChatTemplate::load(folder).render(request);
 }
 

@@ -34,7 +34,8 @@ struct ChatInput {
 };
 
 /// The conversation rendered by the folder's template, ready for an answer.
-MarkedText render_chat(const std::filesystem::path& folder, const ChatInput& input);
+/// @param answered  (when given) whether the last message is an answer already
+MarkedText render_chat(const std::filesystem::path& folder, const ChatInput& input, bool* answered = nullptr);
 
 /// A string as JSON text.
 std::string to_json(std::string_view text);

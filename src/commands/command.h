@@ -33,6 +33,7 @@ struct Command {
 };
 
 Command declare_bench(CLI::App& program);
+Command declare_chat(CLI::App& program);
 Command declare_compare(CLI::App& program);
 Command declare_completion(CLI::App& program, const CommandLine& line);
 Command declare_config(CLI::App& program, const CommandLine& line);

@@ -60,15 +60,24 @@ CommandLine::CommandLine() : program_("Runs Laguna language models on your own m
   program_.set_help_flag("-h,--help", "print this help");
   program_.require_subcommand(1);
   program_.failure_message(CLI::FailureMessage::simple);
-  commands_ = {declare_generate(program_),      declare_plan(program_),
-               declare_models(program_),        declare_inspect(program_),
-               declare_facts(program_),         declare_kv(program_),
-               declare_compare(program_),       declare_bench(program_),
-               declare_tokenize(program_),      declare_render(program_),
-               declare_score(program_),         declare_logits(program_),
+  commands_ = {declare_chat(program_),
+               declare_generate(program_),
+               declare_plan(program_),
+               declare_models(program_),
+               declare_inspect(program_),
+               declare_facts(program_),
+               declare_kv(program_),
+               declare_compare(program_),
+               declare_bench(program_),
+               declare_tokenize(program_),
+               declare_render(program_),
+               declare_score(program_),
+               declare_logits(program_),
                declare_synth(program_),
-               declare_config(program_, *this), declare_completion(program_, *this),
-               declare_man(program_, *this),    declare_model_names(program_)};
+               declare_config(program_, *this),
+               declare_completion(program_, *this),
+               declare_man(program_, *this),
+               declare_model_names(program_)};
   add_models_dir(program_, bound_.models_dirs);
   add_global_flags(program_, bound_);
   for (const Command& command : commands_) {

@@ -47,6 +47,13 @@ std::filesystem::path shipped_models() {
   return std::filesystem::path(LAGOON_SOURCE_DIR) / "models";
 }
 
+/// Relative paths are passed over, as the XDG specification has it.
+std::filesystem::path state_folder() {
+  if (const std::string state = variable("XDG_STATE_HOME"); state.starts_with("/")) return std::filesystem::path(state) / "lagoon";
+  const std::string home = variable("HOME");
+  return home.starts_with("/") ? std::filesystem::path(home) / ".local/state/lagoon" : std::filesystem::path();
+}
+
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::not_found && !error;
@@ -158,6 +165,10 @@ Environment read_environment(const ConfigFile& config, const GlobalFlags& flags,
   environment.output_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   environment.colour = environment.output_is_terminal && variable("NO_COLOR").empty() && !dumb;
   environment.error_is_terminal = ::isatty(STDERR_FILENO) == 1 && !dumb && !flags.quiet;
+  environment.input_is_terminal = ::isatty(STDIN_FILENO) == 1;
+  environment.moves_cursor = !variable("TERM").empty() && !dumb;
+  environment.home = home_folder();
+  environment.state_folder = state_folder();
   environment.settings = settings_of(environment, config, flags, cache);
   return environment;
 }

@@ -38,11 +38,15 @@ struct Environment {
   std::string command_line;  // as it was typed, without the program's path
   Console console;           // notes, warnings and details
   CheckpointPlaces places;
-  bool output_is_terminal = false;  // standard output
-  bool colour = false;              // it shows styles: NO_COLOR and TERM=dumb say no
-  bool error_is_terminal = false;   // progress is shown on standard error: a terminal that can, without --quiet
-  AvailableMemory memory;           // when the program began: a plan counts what the program then takes
-  std::vector<Setting> settings;    // each with its origin, for `lagoon config`
+  bool output_is_terminal = false;     // standard output
+  bool colour = false;                 // it shows styles: NO_COLOR and TERM=dumb say no
+  bool error_is_terminal = false;      // progress is shown on standard error: a terminal that can, without --quiet
+  bool input_is_terminal = false;      // somebody types
+  bool moves_cursor = false;           // the terminal's TERM names one that can be drawn on
+  std::filesystem::path home;          // empty: unknown
+  std::filesystem::path state_folder;  // XDG_STATE_HOME/lagoon, else ~/.local/state/lagoon; empty: nothing is kept
+  AvailableMemory memory;              // when the program began: a plan counts what the program then takes
+  std::vector<Setting> settings;       // each with its origin, for `lagoon config`
   // Of the config file
   std::filesystem::path config_file;       // whether it is there or not
   std::filesystem::path artifacts_folder;  // beside it: the user's own files of known artifacts (checkpoint/artifact.h)

@@ -2,6 +2,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "commands/answer_printer.h"
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
@@ -10,6 +11,8 @@
 #include "commands/model_runner.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "commands/progress.h"
+#include "commands/sampling_flags.h"
 #include "commands/token_input.h"
 #include "engine/generation.h"
 
@@ -17,9 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <random>
-#include <set>
+#include <optional>
 
 namespace lagoon {
 namespace {
@@ -34,65 +35,12 @@ struct Flags {
   bool show_thinking = false;
   int64_t max_tokens = -1;
   std::vector<std::string> stop;
-  std::vector<std::string> logit_bias;
-  SamplingOptions sampling;
+  SamplingFlags sampling;
   RunnerFlags runner;
   CLI::App* parser = nullptr;
 
   bool given(const std::string& option) const { return parser->count(option) > 0; }
 };
-
-void add_sampling_flags(CLI::App& parser, Flags& flags) {
-  SamplingOptions& sampling = flags.sampling;
-  parser.add_option("--temperature", sampling.temperature, "0 is greedy (what generation_config.json says, else 1)");
-  parser.add_option("--top-k", sampling.top_k, "keep the K likeliest tokens; 0 is off")->transform(whole_number<int64_t>());
-  parser.add_option("--top-p", sampling.top_p, "keep the likeliest tokens up to this sum of probabilities; 1 is off");
-  parser.add_option("--min-p", sampling.min_p, "keep tokens with at least this share of the largest probability; 0 is off");
-  parser.add_option("--repetition-penalty", sampling.repetition_penalty, "divides logits of tokens that were there; 1 is off");
-  parser.add_option("--presence-penalty", sampling.presence_penalty, "subtracted from logits of tokens of the answer");
-  parser.add_option("--frequency-penalty", sampling.frequency_penalty, "subtracted for each time a token stands in the answer");
-  parser.add_option("--logit-bias", flags.logit_bias, "added to a token's logit; may be repeated")->type_name("ID=BIAS")->allow_extra_args(false);
-  parser.add_option("--seed", sampling.seed, "same seed, same text (random)")->transform(whole_number<uint64_t>());
-  for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--presence-penalty", "--frequency-penalty",
-                           "--logit-bias", "--seed"})
-    parser.get_option(name)->group("Sampling");
-}
-
-std::pair<int32_t, double> parse_bias(const std::string& text) {
-  const size_t equals = text.find('=');
-  int32_t id = -1;
-  double bias = 0.0;
-  const char* end = text.data() + text.size();
-  const auto whole = [](std::from_chars_result result, const char* last) { return result.ec == std::errc() && result.ptr == last; };
-  const bool read = equals != std::string::npos && whole(std::from_chars(text.data(), text.data() + equals, id), text.data() + equals) &&
-                    whole(std::from_chars(text.data() + equals + 1, end, bias), end);
-  if (!read || id < 0) fail(ErrorKind::invalid, "--logit-bias `{}`: write ID=BIAS, such as 24=-5", printable(text));
-  return {id, bias};
-}
-
-/// Flags win over generation_config.json, that over the defaults.
-SamplingOptions sampling_of(const Flags& flags, const GenerationConfig& advice) {
-  SamplingOptions sampling = flags.sampling;
-  if (!flags.given("--temperature")) sampling.temperature = advice.do_sample.value_or(true) ? advice.temperature.value_or(1.0) : 0.0;
-  if (!flags.given("--top-k")) sampling.top_k = advice.top_k.value_or(0);
-  if (!flags.given("--top-p")) sampling.top_p = advice.top_p.value_or(1.0);
-  if (!flags.given("--min-p")) sampling.min_p = advice.min_p.value_or(0.0);
-  if (!flags.given("--repetition-penalty")) sampling.repetition_penalty = advice.repetition_penalty.value_or(1.0);
-  if (!flags.given("--seed")) sampling.seed = (static_cast<uint64_t>(std::random_device()()) << 32) | std::random_device()();
-  for (const std::string& text : flags.logit_bias) {
-    if (!sampling.logit_bias.insert(parse_bias(text)).second)
-      fail(ErrorKind::invalid, "--logit-bias `{}`: this token has a bias already", printable(text));
-  }
-  check_sampling_options(sampling);
-  return sampling;
-}
-
-/// Every id that ends an answer: those of generation_config.json and of config.json.
-std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config) {
-  std::set<int32_t> ids(advice.eos_ids.begin(), advice.eos_ids.end());
-  ids.insert(config.eos_ids.begin(), config.eos_ids.end());
-  return {ids.begin(), ids.end()};
-}
 
 /// PROMPT, or standard input for "-". `echo` and editors end a text with a newline that nobody means to say; raw text is exact.
 std::string prompt_of(const Flags& flags) {
@@ -102,14 +50,22 @@ std::string prompt_of(const Flags& flags) {
   return prompt;
 }
 
-std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, const std::filesystem::path& folder, bool thinking) {
+std::vector<int32_t> prompt_ids(const Flags& flags, const Tokenizer& tokenizer, const std::filesystem::path& folder, bool thinking,
+                                const Console& console) {
   const std::string prompt = prompt_of(flags);
   if (flags.raw) return raw_prompt(tokenizer, prompt);
   ChatInput input = flags.chat;
   input.prompt = prompt;
   input.has_system = flags.given("--system");
   input.thinking = thinking;
-  return tokenizer.encode(render_chat(folder, input));
+  bool answered = false;
+  const MarkedText rendered = render_chat(folder, input, &answered);
+  if (answered) {
+    console.warning(
+        "the last message is an answer already, and the model is asked for another one; end with a user message, or go on with "
+        "`lagoon chat MODEL --load FILE`");
+  }
+  return tokenizer.encode(rendered);
 }
 
 void check_flags(const Flags& flags) {
@@ -123,54 +79,6 @@ void check_flags(const Flags& flags) {
   if (flags.given("--max-tokens") && flags.max_tokens < 1) fail(ErrorKind::invalid, "--max-tokens {}: write 1 or more", flags.max_tokens);
   if (flags.given("--context") && flags.runner.context < 1) fail(ErrorKind::invalid, "--context {}: write 1 or more tokens", flags.runner.context);
 }
-
-/// Prints pieces as they come. A terminal shows thinking, dimmed where it has styles; elsewhere the answer stands alone,
-/// unless thinking is asked for. Without styles it is between <think> and </think>.
-class AnswerPrinter {
- public:
-  AnswerPrinter(bool terminal, bool colour, bool show_thinking) : colour_(colour), show_thinking_(show_thinking || terminal) {}
-
-  /// However the answer ended, the terminal is left as it was.
-  ~AnswerPrinter() {
-    if (thinking_ && colour_) write_error("\x1b[0m\n");
-  }
-  AnswerPrinter(const AnswerPrinter&) = delete;
-  AnswerPrinter& operator=(const AnswerPrinter&) = delete;
-
-  void print(const GenerationPiece& piece) {
-    if (show_thinking_ && !piece.reasoning.empty()) {
-      if (!thinking_) write_output(colour_ ? "\x1b[2m" : "<think>");
-      thinking_ = true;
-      write_output(piece.reasoning);
-      last_ = piece.reasoning.back();
-    }
-    if (!piece.content.empty()) {
-      end_thinking();
-      write_output(piece.content);
-      last_ = piece.content.back();
-    }
-    flush_output();
-  }
-
-  void finish() {
-    end_thinking();
-    if (last_ != '\n') write_output("\n");
-    flush_output();
-  }
-
- private:
-  void end_thinking() {
-    if (!thinking_) return;
-    thinking_ = false;
-    write_output(colour_ ? "\x1b[0m\n" : "</think>\n");
-    last_ = '\n';
-  }
-
-  bool colour_;
-  bool show_thinking_;
-  bool thinking_ = false;
-  char last_ = '\n';
-};
 
 double rate(int64_t tokens, double seconds) { return seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0; }
 
@@ -199,9 +107,9 @@ int run(const Flags& flags, const Environment& environment) {
   const GenerationConfig advice = load_generation_config(checkpoint.folder(), SystemFiles());
   const Tokenizer tokenizer = Tokenizer::load(checkpoint.folder() / "tokenizer.json");
   GenerationRequest request;
-  request.sampling = sampling_of(flags, advice);
+  request.sampling = sampling_of(flags.sampling, advice);
   request.thinking = !flags.raw && thinking_of(flags.thinking, advice);
-  request.prompt = prompt_ids(flags, tokenizer, checkpoint.folder(), request.thinking);
+  request.prompt = prompt_ids(flags, tokenizer, checkpoint.folder(), request.thinking, environment.console);
   request.end_ids = end_ids(advice, checkpoint.config());
   request.stop_strings = flags.stop;
   request.max_tokens = flags.max_tokens;
@@ -213,8 +121,12 @@ int run(const Flags& flags, const Environment& environment) {
   const LoadedModel loaded = load_model(printable(flags.model, 4096), checkpoint, plan, flags.runner, environment);
   const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, static_cast<uint64_t>(checkpoint.config().vocabulary) * sizeof(float));
   Session session(*loaded.model);
-  AnswerPrinter printer(environment.output_is_terminal, environment.colour, flags.show_thinking);
-  ProgressLine progress(environment.error_is_terminal, "reading the prompt", "tokens");
+  // A terminal shows thinking; elsewhere the answer stands alone, unless thinking is asked for.
+  const bool shows_thinking = flags.show_thinking || environment.output_is_terminal;
+  AnswerPrinter printer({.terminal = environment.output_is_terminal,
+                         .colour = environment.colour,
+                         .thinking = shows_thinking ? ThinkingView::shown : ThinkingView::hidden});
+  std::optional<ProgressLine> progress(std::in_place, environment.error_is_terminal, "reading the prompt", "tokens");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
   // An answer that is not seen as it comes; it may well end before its longest.
@@ -223,13 +135,14 @@ int run(const Flags& flags, const Environment& environment) {
   const auto longest = static_cast<uint64_t>(flags.max_tokens > 0 ? flags.max_tokens : context - static_cast<int64_t>(request.prompt.size()));
   events.before_step = [&] {
     check_interrupt();
+    progress.reset();  // the answer begins where that line stood
     if (!answering)
       answering.emplace(environment.error_is_terminal && (flags.json || !environment.output_is_terminal), "answering, at most", "tokens");
     answering->update(answered++, longest);
   };
   events.prompt_progress = [&](int64_t done, int64_t total) {
     check_interrupt();
-    progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+    progress->update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
   };
   const GenerationResult result = generate(session, tokenizer, request, events);
   answering.reset();
@@ -269,7 +182,7 @@ Command declare_generate(CLI::App& program) {
   parser->add_option("--stop", flags->stop, "end the answer before this text; may be repeated")->allow_extra_args(false);
   parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)")
       ->transform(whole_number<int64_t>());
-  add_sampling_flags(*parser, *flags);
+  add_sampling_flags(*parser, flags->sampling);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
   return {

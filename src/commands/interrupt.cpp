@@ -2,29 +2,143 @@
 
 #include "base/error.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
+#include <system_error>
 
 namespace lagoon {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
+volatile std::sig_atomic_t resumed = 0;
+volatile std::sig_atomic_t resized = 0;
+bool held = false;
+int wake[2] = {-1, -1};
+TerminalHooks terminal;
 
-void remember(int signal) { received = signal; }
+void remember(int signal) {
+  if (signal == SIGINT) {
+    interrupted = 1;
+  } else if (ending == 0) {
+    ending = signal;
+  }
+}
+
+int received() { return ending != 0 ? ending : interrupted != 0 ? SIGINT : 0; }
+
+void wake_up() {
+  const char byte = 0;
+  [[maybe_unused]] const ssize_t put = ::write(wake[1], &byte, 1);  // a full pipe wakes as well
+}
+
+/// Work that does not ask in time is left where it stands.
+void leave_now(int) {
+  if (terminal.restore) terminal.restore();
+  ::_exit(128 + ending);
+}
+
+void hold(int signal) {
+  const int error = errno;
+  if (signal == SIGWINCH) {
+    resized = 1;
+  } else if (signal == SIGCONT) {
+    if (terminal.resume) terminal.resume();
+    resumed = 1;
+  } else {
+    const struct itimerval soon = {.it_interval = {0, 0}, .it_value = {0, 700000}};
+    if (signal != SIGINT && ending == 0) ::setitimer(ITIMER_REAL, &soon, nullptr);
+    remember(signal);
+  }
+  wake_up();
+  errno = error;
+}
+
+/// Stops as the terminal's driver would have it, with the terminal as it was found.
+void stop(int) {
+  const int error = errno;
+  if (terminal.restore) terminal.restore();
+  struct sigaction usual = {};
+  struct sigaction own = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &usual, &own);
+  sigset_t only;
+  sigset_t before;
+  sigemptyset(&only);
+  sigaddset(&only, SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &only, &before);
+  ::raise(SIGTSTP);  // in a process group that no shell looks after, nothing happens
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  sigaction(SIGTSTP, &own, nullptr);
+  if (terminal.resume) terminal.resume();
+  resumed = 1;
+  wake_up();
+  errno = error;
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(signal, &action, nullptr);
+}
+
+const char* name_of_signal() {
+  if (ending == SIGTERM) return "SIGTERM";
+  if (ending == SIGHUP) return "SIGHUP";
+  return ending == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 }  // namespace
 
 void watch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  if (held) return;
+  handle(SIGINT, remember, static_cast<int>(SA_RESETHAND));
+  handle(SIGTERM, remember, static_cast<int>(SA_RESETHAND));
 }
 
 void check_interrupt() {
-  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", received == SIGTERM ? "SIGTERM" : "Ctrl-C");
+  if (received() != 0) fail(ErrorKind::cancelled, "stopped by {}", name_of_signal());
 }
 
-int interrupt_exit_code() { return received == 0 ? 0 : 128 + received; }
+int interrupt_exit_code() { return received() == 0 ? 0 : 128 + received(); }
+
+void hold_interrupts(TerminalHooks hooks) {
+  if (!held && ::pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::io, "a pipe could not be had: {}", std::generic_category().message(errno));
+  held = true;
+  terminal = hooks;
+  // Writes that a full terminal holds up go on after a signal; whoever waits for keys is woken by the pipe.
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGWINCH, SIGCONT}) handle(signal, hold, SA_RESTART);
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, hold, SA_RESTART);  // nohup
+  if (!is_ignored(SIGTSTP)) handle(SIGTSTP, stop, SA_RESTART);
+  handle(SIGALRM, leave_now, 0);
+  handle(SIGPIPE, SIG_IGN, 0);
+}
+
+int wake_descriptor() { return wake[0]; }
+
+SignalNews take_news() {
+  char bytes[64];
+  while (::read(wake[0], bytes, sizeof bytes) > 0) continue;
+  SignalNews news;
+  news.leaving = ending != 0;
+  news.interrupted = interrupted != 0;
+  interrupted = 0;
+  news.resumed = resumed != 0;
+  resumed = 0;
+  news.resized = resized != 0;
+  resized = 0;
+  return news;
+}
 
 }  // namespace lagoon

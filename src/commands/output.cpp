@@ -3,6 +3,8 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 
+#include <stdio_ext.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -21,6 +23,13 @@ void write_output(std::string_view text) { check_output(std::fwrite(text.data(),
 void flush_output() { check_output(std::fflush(stdout) == 0); }
 
 void finish_output() { check_output(std::fflush(stdout) == 0 && std::ferror(stdout) == 0); }
+
+bool output_failed() { return std::ferror(stdout) != 0; }
+
+void abandon_output() {
+  ::__fpurge(stdout);
+  std::clearerr(stdout);
+}
 
 void write_error(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);

@@ -19,6 +19,12 @@ void flush_output();
 /// Flushes; called once at the end of every subcommand. @throws Error(io)
 void finish_output();
 
+/// Whether a write has failed: whoever goes on after other errors must not go on after that one.
+bool output_failed();
+
+/// What was not written yet is forgotten, and failures with it: where the reader is gone and the program ends for that reason.
+void abandon_output();
+
 /// Standard error, at once; failures are ignored, there is nowhere left to tell.
 void write_error(std::string_view text);
 

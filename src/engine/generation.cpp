@@ -93,44 +93,68 @@ void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t
   const StopStrings strings(request.stop_strings);
 }
 
-GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events) {
+struct Generation::Text {
+  AnswerText answer;
+  bool finished = false;
+};
+
+Generation::Generation(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events)
+    : session_(session), request_(request), events_(events) {
   check_request(request, session.model().config().vocabulary, session.model().context());
-  GenerationResult result;
-  result.prompt_tokens = static_cast<int64_t>(request.prompt.size());
-  Sampler sampler(request.sampling);
-  sampler.see_prompt(request.prompt);
-  AnswerText text(tokenizer, request, events, result);
-  if (request.max_tokens == 0) return result;
+  result_.prompt_tokens = static_cast<int64_t>(request.prompt.size());
+  text_ = std::make_unique<Text>(Text{AnswerText(tokenizer, request, events, result_)});
+}
 
+Generation::~Generation() = default;
+
+void Generation::run() {
+  if (request_.max_tokens == 0) return;
   const auto start = std::chrono::steady_clock::now();
-  result.reused_tokens = session.sync(request.prompt, events.prompt_progress).reused;
-  result.prompt_seconds = seconds_since(start);
+  result_.reused_tokens = session_.sync(request_.prompt, events_.prompt_progress).reused;
+  result_.prompt_seconds = seconds_since(start);
 
-  const auto answer_start = std::chrono::steady_clock::now();
+  answer_start_ = std::chrono::steady_clock::now();
+  answer();
+  finish_text();
+  if (text_->answer.stopped()) result_.stop_reason = StopReason::stop_string;
+}
+
+void Generation::answer() {
+  Sampler sampler(request_.sampling);
+  sampler.see_prompt(request_.prompt);
   while (true) {
-    if (events.before_step) events.before_step();
-    const int32_t token = sampler.sample(session.logits());
-    result.ids.push_back(token);
-    if (std::find(request.end_ids.begin(), request.end_ids.end(), token) != request.end_ids.end()) {
-      result.stop_reason = StopReason::end_token;
-      break;
+    if (events_.before_step) events_.before_step();
+    const int32_t token = sampler.sample(session_.logits());
+    result_.ids.push_back(token);
+    if (std::find(request_.end_ids.begin(), request_.end_ids.end(), token) != request_.end_ids.end()) {
+      result_.stop_reason = StopReason::end_token;
+      return;
     }
-    text.push(token);
-    if (text.stopped()) {
-      result.stop_reason = StopReason::stop_string;
-      break;
+    text_->answer.push(token);
+    if (text_->answer.stopped()) {
+      result_.stop_reason = StopReason::stop_string;
+      return;
     }
-    if (static_cast<int64_t>(result.ids.size()) == request.max_tokens) break;
-    if (result.prompt_tokens + static_cast<int64_t>(result.ids.size()) == session.model().context()) {
-      result.stop_reason = StopReason::context_full;
-      break;
+    if (static_cast<int64_t>(result_.ids.size()) == request_.max_tokens) return;
+    if (result_.prompt_tokens + static_cast<int64_t>(result_.ids.size()) == session_.model().context()) {
+      result_.stop_reason = StopReason::context_full;
+      return;
     }
-    session.append(token);
+    session_.append(token);
   }
-  text.finish();
-  if (text.stopped()) result.stop_reason = StopReason::stop_string;
-  result.generate_seconds = seconds_since(answer_start);
-  return result;
+}
+
+void Generation::finish_text() {
+  if (text_->finished) return;
+  text_->finished = true;
+  text_->answer.finish();
+  if (answer_start_) result_.generate_seconds = seconds_since(*answer_start_);
+}
+
+GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events) {
+  Generation generation(session, tokenizer, request, events);
+  generation.run();
+  return generation.result();
 }
 
 }  // namespace lagoon

@@ -5,8 +5,11 @@
 #include "engine/session.h"
 #include "text/tokenizer.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +61,35 @@ struct GenerationEvents {
 /// What of a request can be refused without a model: a prompt that leaves the answer no room, options out of range, ids
 /// outside the vocabulary, empty stop strings. @throws Error(invalid)
 void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t context);
+
+/// One answer in the making. Whatever stops it, what came until then can be had.
+class Generation {
+ public:
+  /// All must outlive it. @throws as check_request
+  Generation(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events);
+  ~Generation();
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
+
+  /// To the end. @throws whatever an event or the model throws; result() is then what there was
+  void run();
+
+  /// Lets go of text that was held back since it could have become more; part of run(), needed after it threw.
+  void finish_text();
+
+  const GenerationResult& result() const { return result_; }
+
+ private:
+  struct Text;
+  void answer();
+
+  Session& session_;
+  const GenerationRequest& request_;
+  const GenerationEvents& events_;
+  GenerationResult result_;
+  std::unique_ptr<Text> text_;
+  std::optional<std::chrono::steady_clock::time_point> answer_start_;  // the prompt was processed then
+};
 
 /// @throws Error(invalid) if the prompt leaves the answer no room in the context or an option is out of range; whatever an event throws
 GenerationResult generate(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events);

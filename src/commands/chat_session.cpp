@@ -1,0 +1,166 @@
+#include "commands/chat_session.h"
+
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "commands/interrupt.h"
+#include "commands/output.h"
+#include "commands/progress.h"
+#include "commands/sampling_flags.h"
+#include "commands/terminal_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace lagoon {
+namespace {
+
+std::string count(int64_t number) { return format_count(static_cast<uint64_t>(std::max<int64_t>(number, 0))); }
+
+constexpr int hung_up = 128 + 1;  // as SIGHUP
+
+}  // namespace
+
+AnswerStyle ChatSession::style() const {
+  const bool styled = environment_.colour && environment_.moves_cursor;
+  return {.terminal = environment_.output_is_terminal, .colour = styled, .thinking = settings_.view};
+}
+
+void ChatSession::say(const std::string& text) const {
+  write_output(environment_.output_is_terminal ? visible(text) : text);
+  flush_output();
+}
+
+void ChatSession::note(const std::string& sentence) const {
+  flush_output();
+  environment_.console.note(visible(sentence));
+}
+
+void ChatSession::complain(const std::string& sentence) const {
+  flush_output();
+  environment_.console.error(visible(sentence));
+}
+
+int ChatSession::run() {
+  while (true) {
+    const std::string text = std::exchange(prefill_, {});
+    const EditedLine line = source_.next(text);
+    switch (line.end) {
+      case LineEnd::line:
+        if (!take(line)) return 0;
+        break;
+      case LineEnd::leave:
+        return 0;
+      case LineEnd::interrupt:
+        return 128 + 2;  // as SIGINT
+      case LineEnd::signal:
+        return interrupt_exit_code();
+      case LineEnd::hang_up:
+        return hung_up;
+    }
+    // Whatever was under way has seen the signal.
+    const SignalNews news = take_news();
+    if (news.leaving) return interrupt_exit_code();
+    if (news.interrupted && !source_.edits() && !environment_.input_is_terminal) return 128 + 2;
+  }
+}
+
+/// False: the chat is over.
+bool ChatSession::take(const EditedLine& line) {
+  const std::string& text = line.text;
+  const bool replaces = std::exchange(replaces_, false) && !line.cleared;
+  if (text.find_first_not_of(" \t\n") == std::string::npos) return true;
+  if (!is_valid_utf8(text)) {
+    complain("what was typed is not valid UTF-8 and was not sent; set the terminal or the file to that encoding");
+    return true;
+  }
+  source_.remember(text);
+  if (text.front() == '/' && !text.starts_with("//")) return obey(text);
+  // A slash that is doubled or stands behind a blank is text.
+  const size_t slash = text.find_first_not_of(' ');
+  std::string message = text.front() == '/' ? text.substr(1) : slash > 0 && text[slash] == '/' ? text.substr(slash) : text;
+  if (!replaces) {
+    send(std::move(message));
+  } else {
+    turn(message, [&](const AnswerOptions& options, const GenerationEvents& events) { return conversation_.replace(message, options, events); });
+  }
+  return true;
+}
+
+void ChatSession::send(std::string text) {
+  turn(text, [&](const AnswerOptions& options, const GenerationEvents& events) { return conversation_.answer(text, options, events); });
+}
+
+void ChatSession::turn(const std::string& text, const Answer& answer) {
+  AnswerOptions options = settings_.options;
+  if (!settings_.seed_given) settings_.options.sampling.seed = options.sampling.seed = random_seed();
+  AnswerPrinter printer(style());
+  std::optional<ProgressLine> progress(std::in_place, environment_.error_is_terminal, "reading the prompt", "tokens");
+  GenerationEvents events;
+  events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };
+  events.before_step = [&] {
+    progress.reset();
+    check_interrupt();
+    printer.count_token();
+  };
+  events.prompt_progress = [&](int64_t done, int64_t total) {
+    check_interrupt();
+    progress->update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+  };
+  try {
+    last_ = answer(options, events);
+    progress.reset();
+    printer.finish();
+    unanswered_.clear();
+    report_turn(*last_);
+  } catch (const Error& error) {
+    progress.reset();
+    if (output_failed()) throw;
+    if (!text.empty()) unanswered_ = text;
+    const bool stopped = error.kind() == ErrorKind::cancelled;
+    if (stopped && interrupt_exit_code() != 128 + 2) return;  // SIGTERM or SIGHUP: run() leaves
+    if (printer.printed()) printer.finish();
+    source_.discard();
+    const char* advice = "; the message is not part of the conversation: /edit changes it, /retry sends it again";
+    complain((stopped ? std::string("stopped before the answer began") : std::string(error.what())) + (text.empty() ? "" : advice));
+    if (error.kind() == ErrorKind::bug) throw;
+  }
+}
+
+void ChatSession::report_turn(const Turn& turn) {
+  if (turn.stopped) {
+    source_.discard();
+    if (interrupt_exit_code() == 128 + 2) note("stopped; what came stays in the conversation, /retry answers again");
+  } else if (turn.result.stop_reason == StopReason::max_tokens) {
+    note(fmt::format("the answer is cut at --max-tokens {}", count(settings_.options.max_tokens)));
+  } else if (turn.result.stop_reason == StopReason::context_full) {
+    note(
+        fmt::format("the context of {} tokens is full: {} of the conversation before and {} of the answer, which is cut; /save FILE keeps it, "
+                    "/clear begins a new one{}",
+                    count(settings_.context), count(turn.result.prompt_tokens), count(static_cast<int64_t>(turn.result.ids.size())), more_context()));
+    return;
+  }
+  note_room();
+}
+
+/// Before the context is full: while there is room to do something about it.
+void ChatSession::note_room() {
+  const int64_t left = settings_.context - conversation_.tokens();
+  const bool near = left < settings_.context / 10 || left < std::min<int64_t>(512, settings_.context / 4);
+  if (!near) told_room_ = false;
+  if (!near || (told_room_ && left > settings_.context / 20)) return;  // once, and again when little is left
+  told_room_ = true;
+  note(fmt::format("the context is nearly full: {} of {} tokens are left; /save FILE keeps the conversation, /clear begins a new one{}", count(left),
+                   count(settings_.context), more_context()));
+}
+
+std::string ChatSession::more_context() const {
+  const int64_t larger = std::min(2 * settings_.context, settings_.max_context);
+  if (larger <= settings_.context) return " (the checkpoint is made for no more tokens)";
+  const uint64_t more = settings_.memory_of(larger) - settings_.memory_of(settings_.context);
+  return fmt::format(", and a start with --context {} --load FILE goes on with more ({} more memory)", larger, format_binary(more));
+}
+
+}  // namespace lagoon

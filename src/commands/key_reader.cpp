@@ -1,0 +1,181 @@
+#include "commands/key_reader.h"
+
+#include "base/utf8.h"
+
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace lagoon {
+namespace {
+
+constexpr char escape = '\x1b';
+constexpr int sequence_ms = 50;  // Escape and what belongs to it come together; a person's next key does not
+constexpr std::string_view paste_end = "\x1b[201~";
+
+struct NamedSequence {
+  std::string_view bytes;  // behind Escape [
+  KeyKind kind;
+};
+constexpr std::array<NamedSequence, 26> sequences = {{
+    {"A", KeyKind::up},           {"B", KeyKind::down},          {"C", KeyKind::right},           {"D", KeyKind::left},
+    {"H", KeyKind::home},         {"F", KeyKind::end},           {"1~", KeyKind::home},           {"7~", KeyKind::home},
+    {"4~", KeyKind::end},         {"8~", KeyKind::end},          {"3~", KeyKind::remove},         {"1;5C", KeyKind::word_right},
+    {"1;5D", KeyKind::word_left}, {"1;3C", KeyKind::word_right}, {"1;3D", KeyKind::word_left},    {"1;9C", KeyKind::word_right},
+    {"1;9D", KeyKind::word_left}, {"5C", KeyKind::word_right},   {"5D", KeyKind::word_left},      {"200~", KeyKind::paste},
+    {"13;2u", KeyKind::new_line}, {"13;3u", KeyKind::new_line},  {"27;2;13~", KeyKind::new_line}, {"27;3;13~", KeyKind::new_line},
+    {"27u", KeyKind::escape},     {"13u", KeyKind::enter},
+}};
+
+/// Terminals send a paste's lines with carriage returns.
+std::string with_line_feeds(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\r') {
+      out += text[at];
+    } else if (at + 1 == text.size() || text[at + 1] != '\n') {
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+KeyReader::Wait KeyReader::fill(int timeout_ms, bool hears_news) {
+  std::array<pollfd, 2> polls = {{{input_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+  const bool both = hears_news && wake_ >= 0;
+  int ready = -1;
+  do {
+    ready = ::poll(polls.data(), both ? 2 : 1, timeout_ms);
+  } while (ready < 0 && errno == EINTR && !hears_news);
+  if (ready < 0) return errno == EINTR ? Wait::news : Wait::hang_up;
+  if (both && (polls[1].revents & POLLIN) != 0) return Wait::news;
+  if (ready == 0) return Wait::timeout;
+  std::array<char, 1 << 16> buffer;
+  const ssize_t got = ::read(input_, buffer.data(), buffer.size());
+  if (got > 0) {
+    if (at_ == bytes_.size()) {
+      bytes_.clear();
+      at_ = 0;
+    }
+    bytes_.append(buffer.data(), static_cast<size_t>(got));
+    return Wait::data;
+  }
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return Wait::timeout;
+  return got == 0 && (polls[0].revents & POLLHUP) == 0 ? Wait::closed : Wait::hang_up;
+}
+
+bool KeyReader::more_within(int timeout_ms) { return at_ < bytes_.size() || fill(timeout_ms, false) == Wait::data; }
+
+bool KeyReader::has_more() { return at_ < bytes_.size(); }
+
+void KeyReader::discard() {
+  bytes_.clear();
+  at_ = 0;
+  ::tcflush(input_, TCIFLUSH);
+}
+
+Key KeyReader::next() {
+  while (at_ == bytes_.size()) {
+    switch (fill(-1, true)) {
+      case Wait::data:
+      case Wait::timeout:
+        break;
+      case Wait::news:
+        return {.kind = KeyKind::news};
+      case Wait::closed:
+        return {.kind = KeyKind::closed};
+      case Wait::hang_up:
+        return {.kind = KeyKind::hang_up};
+    }
+  }
+  const auto byte = static_cast<unsigned char>(bytes_[at_]);
+  if (byte == static_cast<unsigned char>(escape)) return escape_key();
+  if (byte >= 0x20 && byte != 0x7f) return text_key();
+  ++at_;
+  if (byte == '\r' || byte == '\n') return {.kind = KeyKind::enter};
+  if (byte == '\t') return {.kind = KeyKind::tab};
+  if (byte == 0x7f || byte == '\b') return {.kind = KeyKind::backspace};
+  return {.kind = KeyKind::control, .letter = static_cast<char>(byte + '@')};
+}
+
+Key KeyReader::text_key() {
+  // All that lies there, so that a fast typist or a paste without marks is drawn once.
+  std::string text;
+  while (at_ < bytes_.size()) {
+    const auto byte = static_cast<unsigned char>(bytes_[at_]);
+    if (byte < 0x20 || byte == 0x7f) break;
+    std::string_view rest = std::string_view(bytes_).substr(at_);
+    size_t length = valid_utf8_length(rest);
+    bool goes_on = false;
+    while (length == 0 && invalid_utf8_length(rest, &goes_on) > 0 && goes_on) {
+      if (!text.empty()) return {.kind = KeyKind::text, .text = std::move(text)};
+      if (fill(sequence_ms, false) != Wait::data) break;
+      rest = std::string_view(bytes_).substr(at_);
+      length = valid_utf8_length(rest);
+    }
+    if (length == 0 && !text.empty()) break;
+    text.append(rest.substr(0, std::max<size_t>(length, 1)));
+    at_ += std::max<size_t>(length, 1);
+    if (length == 0) break;
+  }
+  return {.kind = KeyKind::text, .text = std::move(text)};
+}
+
+Key KeyReader::escape_key() {
+  ++at_;
+  if (!more_within(sequence_ms)) return {.kind = KeyKind::escape};
+  const char next = bytes_[at_];
+  if (next == escape) return {.kind = KeyKind::escape};  // the second one begins a key of its own
+  ++at_;
+  if (next == '[' || next == 'O') return sequence_key();
+  if (next == '\r' || next == '\n') return {.kind = KeyKind::new_line};
+  if (next == '\x7f' || next == '\b') return {.kind = KeyKind::alt_backspace};
+  if (static_cast<unsigned char>(next) < 0x20 || static_cast<unsigned char>(next) >= 0x80) return {.kind = KeyKind::unknown};
+  return {.kind = KeyKind::alt, .letter = next};
+}
+
+Key KeyReader::sequence_key() {
+  constexpr size_t longest = 32;
+  std::string sequence;
+  while (sequence.size() < longest && more_within(sequence_ms)) {
+    const char byte = bytes_[at_++];
+    sequence += byte;
+    if (byte >= '@' && byte <= '~') break;
+  }
+  const auto* named = std::find_if(sequences.begin(), sequences.end(), [&](const NamedSequence& row) { return row.bytes == sequence; });
+  if (named == sequences.end()) return {.kind = KeyKind::unknown};
+  return named->kind == KeyKind::paste ? paste_key() : Key{.kind = named->kind};
+}
+
+Key KeyReader::paste_key() {
+  constexpr char ctrl_c = '\x03';
+  size_t searched = at_;
+  while (true) {
+    const size_t end = bytes_.find(paste_end, searched);
+    if (end != std::string::npos) {
+      Key key = {.kind = KeyKind::paste, .text = with_line_feeds(std::string_view(bytes_).substr(at_, end - at_))};
+      at_ = end + paste_end.size();
+      return key;
+    }
+    searched = std::max(at_, bytes_.size() - std::min(bytes_.size(), paste_end.size() - 1));
+    const Wait wait = fill(-1, false);
+    // Whoever waits for the end of a paste that never comes presses Ctrl-C.
+    const bool given_up = wait == Wait::data && bytes_.back() == ctrl_c;
+    if (given_up || wait == Wait::closed || wait == Wait::hang_up) {
+      Key key = {.kind = KeyKind::paste, .text = with_line_feeds(std::string_view(bytes_).substr(at_, bytes_.size() - at_ - (given_up ? 1 : 0)))};
+      at_ = bytes_.size();
+      return key;
+    }
+  }
+}
+
+}  // namespace lagoon

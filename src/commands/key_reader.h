@@ -1,0 +1,71 @@
+// key_reader.h: bytes of a terminal become keys. A paste between its marks is one key, however long it is.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace lagoon {
+
+enum class KeyKind {
+  text,      // `text`: one or more whole characters, or one byte that is no UTF-8
+  control,   // `letter`: 'A' is Ctrl-A, '_' is Ctrl-_
+  alt,       // `letter` came behind Escape
+  enter,     // carriage return or line feed
+  new_line,  // Alt-Enter, Shift-Enter where the terminal tells them apart
+  tab,
+  backspace,
+  alt_backspace,
+  remove,  // Delete
+  left,
+  right,
+  up,
+  down,
+  word_left,
+  word_right,
+  home,
+  end,
+  escape,   // alone
+  paste,    // `text`: lines end in \n
+  unknown,  // a sequence that means nothing here
+  news,     // a signal came: take_news()
+  closed,   // the end of the input
+  hang_up,  // the terminal is gone
+};
+
+struct Key {
+  KeyKind kind = KeyKind::unknown;
+  std::string text;
+  char letter = 0;
+};
+
+class KeyReader {
+ public:
+  /// @param input  a descriptor to read from. @param wake  one that is readable when a signal came; -1: none
+  KeyReader(int input, int wake) : input_(input), wake_(wake) {}
+
+  /// Waits for the next key.
+  Key next();
+
+  /// Whether a key may be had without waiting.
+  bool has_more();
+
+  /// Forgets what was typed ahead.
+  void discard();
+
+ private:
+  enum class Wait { data, timeout, news, closed, hang_up };
+
+  Wait fill(int timeout_ms, bool hears_news);
+  bool more_within(int timeout_ms);
+  Key escape_key();
+  Key sequence_key();
+  Key text_key();
+  Key paste_key();
+
+  int input_;
+  int wake_;
+  std::string bytes_;  // read, not yet keys
+  size_t at_ = 0;
+};
+
+}  // namespace lagoon

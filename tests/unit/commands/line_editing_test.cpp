@@ -1,0 +1,174 @@
+// The parts of the line editor that need no terminal: characters, rows, keys, history.
+#include "base/error.h"
+#include "commands/edit_buffer.h"
+#include "commands/edit_view.h"
+#include "commands/key_reader.h"
+#include "commands/line_history.h"
+#include "commands/terminal_text.h"
+#include "support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lagoon {
+namespace {
+
+using testing::ElementsAre;
+using testing_support::file_text;
+using testing_support::TemporaryFolder;
+
+constexpr const char* wide = "\xe4\xb8\xad";
+constexpr const char* accent = "e\xcc\x81";
+
+TEST(TerminalText, ControlCharactersBecomeVisible) {
+  EXPECT_EQ(visible("a\x1b[2Jb\r\n\tc\x7f"), "a\\x1b[2Jb\\x0d\n\tc\\x7f");
+  EXPECT_EQ(visible("\xc2\x9b"
+                    "31m"),
+            "\\x9b31m");  // C1: a sequence introducer in one character
+  EXPECT_EQ(visible("\xff"), "\\xff");
+  EXPECT_EQ(visible(std::string("\xc3\xa9") + wide), std::string("\xc3\xa9") + wide);
+  EXPECT_EQ(visible_line("a\nb\tc"), "a\\nb\\tc");
+}
+
+TEST(TerminalText, CharactersAndTheirColumns) {
+  EXPECT_THAT(characters_of(std::string("a") + accent + wide), ElementsAre("a", accent, wide));
+  EXPECT_THAT(characters_of("a\r\n\xff"), ElementsAre("a", "\r", "\n", "\xff"));
+  EXPECT_EQ(columns_of(accent), 1);
+  EXPECT_EQ(columns_of(wide), 2);
+  EXPECT_EQ(columns_of("\xf0\x9f\x98\x80"), 2);
+}
+
+TEST(EditBuffer, AMarkJoinsTheCharacterBeforeIt) {
+  EditBuffer buffer;
+  buffer.insert("e");
+  buffer.insert("\xcc\x81");
+  EXPECT_EQ(buffer.cells().size(), 1u);
+  EXPECT_TRUE(buffer.erase_before());
+  EXPECT_TRUE(buffer.empty());
+}
+
+TEST(EditBuffer, ALongPasteIsOneCellWithItsText) {
+  EditBuffer buffer;
+  buffer.insert("a");
+  buffer.paste("1\n2\n3\n4\n5\n6\n");
+  buffer.insert("b");
+  ASSERT_EQ(buffer.cells().size(), 3u);
+  EXPECT_EQ(buffer.cells()[1].label, "[pasted 6 lines]");
+  EXPECT_EQ(buffer.text(), "a1\n2\n3\n4\n5\n6\nb");
+  EXPECT_EQ(paste_label(std::string(3000, 'x')), "[pasted 3,000 characters]");
+}
+
+TEST(EditBuffer, LinesAreMovedThroughAndCut) {
+  EditBuffer buffer;
+  buffer.insert("first\nsecond one\nx");
+  EXPECT_TRUE(buffer.up());
+  EXPECT_EQ(buffer.cursor(), 7u);
+  buffer.kill_to_line_end();
+  EXPECT_EQ(buffer.text(), "first\ns\nx");
+  buffer.yank();
+  EXPECT_EQ(buffer.text(), "first\nsecond one\nx");
+  buffer.kill_word_before();
+  EXPECT_EQ(buffer.text(), "first\nsecond \nx");
+  EXPECT_TRUE(buffer.up());
+  EXPECT_FALSE(buffer.up());
+}
+
+TEST(EditView, NoRowIsAsWideAsTheTerminal) {
+  EditBuffer buffer;
+  buffer.insert(std::string("1234567") + wide + "\nab");
+  const EditLayout layout = lay_out("> ", buffer, 11);
+  ASSERT_EQ(layout.rows.size(), 3u);
+  EXPECT_EQ(layout.rows[0].text, "> 1234567");
+  EXPECT_EQ(layout.rows[1].text, wide);
+  EXPECT_EQ(layout.rows[2].text, "  ab");
+  EXPECT_EQ(layout.cursor_row, 2);
+  EXPECT_EQ(layout.cursor_column, 4);
+  for (int columns = 1; columns < 12; ++columns) EXPECT_FALSE(lay_out("> ", buffer, columns).rows.empty());
+}
+
+TEST(EditView, AWindowHoldsTheCursor) {
+  EditBuffer buffer;
+  buffer.insert("1\n2\n3\n4\n5");
+  const EditLayout window = window_of(lay_out("> ", buffer, 20), 2);
+  ASSERT_EQ(window.rows.size(), 2u);
+  EXPECT_EQ(window.rows[1].text, "  5");
+  EXPECT_EQ(window.cursor_row, 1);
+}
+
+std::vector<Key> keys_of(const std::string& bytes) {
+  int ends[2];
+  if (pipe(ends) != 0 || write(ends[1], bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return {};
+  close(ends[1]);
+  KeyReader reader(ends[0], -1);
+  std::vector<Key> keys;
+  do {
+    keys.push_back(reader.next());
+  } while (keys.back().kind != KeyKind::closed && keys.back().kind != KeyKind::hang_up);
+  close(ends[0]);
+  keys.pop_back();
+  return keys;
+}
+
+TEST(KeyReader, SequencesAreOneKeyAndTextIsWholeCharacters) {
+  const std::vector<Key> keys = keys_of(
+      "a\xc3\xa9\x1b[A\x1b[1;5D\x1bOH\x1b\r\r\x01\x1b"
+      "b\x1b[999x\xffz");
+  std::vector<KeyKind> kinds;
+  for (const Key& key : keys) kinds.push_back(key.kind);
+  EXPECT_THAT(kinds, ElementsAre(KeyKind::text, KeyKind::up, KeyKind::word_left, KeyKind::home, KeyKind::new_line, KeyKind::enter, KeyKind::control,
+                                 KeyKind::alt, KeyKind::unknown, KeyKind::text, KeyKind::text));
+  EXPECT_EQ(keys[0].text, "a\xc3\xa9");
+  EXPECT_EQ(keys[9].text, "\xff");
+}
+
+TEST(KeyReader, APasteIsOneKeyHoweverItsLinesEnd) {
+  const std::vector<Key> keys = keys_of("\x1b[200~one\rtwo\r\nthree\x1b[201~\r");
+  ASSERT_EQ(keys.size(), 2u);
+  EXPECT_EQ(keys[0].kind, KeyKind::paste);
+  EXPECT_EQ(keys[0].text, "one\ntwo\nthree");
+  EXPECT_EQ(keys_of("\x1b[200~cut off").front().text, "cut off");
+}
+
+TEST(LineHistory, KeepsEntriesOfSeveralLinesPrivateAndBounded) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "state/lagoon/history";
+  LineHistory history(file);
+  history.load();
+  history.add("one\ntwo \\n");
+  history.add("  ");
+  history.add("x");
+  history.add("x");
+  history.add(std::string(LineHistory::most_entry_bytes + 1, 'y'));
+  history.save();
+  EXPECT_EQ(file_text(file), "one\\ntwo \\\\n\nx\n");
+  struct stat status = {};
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(history.entries().size(), 3u);
+
+  LineHistory other(file);
+  other.load();
+  EXPECT_THAT(other.entries(), ElementsAre("one\ntwo \\n", "x"));
+  for (size_t entry = 0; entry < LineHistory::most_entries; ++entry) other.add("entry " + std::to_string(entry));
+  history.add("from the first session");
+  history.save();
+  other.save();
+  LineHistory all(file);
+  all.load();
+  EXPECT_EQ(all.entries().size(), LineHistory::most_entries);
+  EXPECT_EQ(all.entries().back(), "entry 999");
+}
+
+TEST(LineHistory, IsSearchedBothWays) {
+  LineHistory history({});
+  for (const char* entry : {"apple", "banana", "apple pie"}) history.add(entry);
+  EXPECT_EQ(history.find_before(3, "apple"), 2u);
+  EXPECT_EQ(history.find_before(2, "apple"), 0u);
+  EXPECT_EQ(history.find_from(1, "apple"), 2u);
+  EXPECT_EQ(history.find_before(3, "cherry"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace lagoon
