@@ -7,22 +7,29 @@
 namespace lagoon {
 namespace {
 
+constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t received = 0;
 
-void remember(int signal) { received = signal; }
+/// Whichever comes second ends the program at once.
+void remember(int signal) {
+  received = signal;
+  for (const int other : watched) std::signal(other, SIG_DFL);
+}
 
 }  // namespace
 
 void watch_interrupts() {
   struct sigaction action = {};
   action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : watched) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // as nohup and a shell's background jobs ask
+  }
 }
 
 void check_interrupt() {
-  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", received == SIGTERM ? "SIGTERM" : "Ctrl-C");
+  if (received != 0) fail(ErrorKind::cancelled, "stopped by {}", received == SIGTERM ? "SIGTERM" : received == SIGHUP ? "SIGHUP" : "Ctrl-C");
 }
 
 int interrupt_exit_code() { return received == 0 ? 0 : 128 + received; }
