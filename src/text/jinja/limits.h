@@ -42,6 +42,8 @@ class Budget {
   }
   /// Called before `bytes` of text are compared or searched.
   void scan(size_t bytes) { step(bytes / 64 + 1); }
+  /// Called before each character of a text of `bytes` is looked at or changed.
+  void visit(size_t bytes) { step(bytes / 4); }
   /// Called before `needle` is searched in a text of `bytes`: a short needle can cost its length at every place.
   void search(size_t bytes, size_t needle) {
     const size_t passes = 1 + (needle < 256 ? needle : 256) / 16;

@@ -67,7 +67,7 @@ TEST(HostileConfig, RopeKeysAreKnownAndInRange) {
   const auto rope = [](const char* key, const Json& value) {
     return [=](HostileFolder& folder) { folder.edit(config, [&](Json& document) { document["rope_parameters"]["full_attention"][key] = value; }); };
   };
-  expect_all_refuse(config, {{"misspelled", rope("facter", 2), {"config.json: ", "`facter`"}},
+  expect_all_refuse(config, {{"misspelled", rope("facter", 2), {"config.json: `rope_parameters.full_attention.facter` is no key"}},
                              {"zero factor", rope("factor", 0), {"`rope_parameters.full_attention.factor` is 0, a number from 1"}},
                              {"huge theta", rope("rope_theta", 1e300), {"`rope_parameters.full_attention.rope_theta` is 1e+300"}},
                              {"text", rope("beta_fast", "x"), {"`rope_parameters.full_attention.beta_fast` is \"x\""}},

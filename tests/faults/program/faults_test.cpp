@@ -49,7 +49,7 @@ TEST_F(FaultyReads, OfAFileThatShrinksMeanwhileSaySo) {
                                             {.operation = "read", .at = std::to_string(at), .kind = "shrink", .path = "model.safetensors"});
     EXPECT_EQ(faulty.fired, 1);
     expect_refused(faulty.run, "model.safetensors: ");
-    EXPECT_THAT(faulty.run.error, HasSubstr("the file ends at byte 7003936"));
+    EXPECT_THAT(faulty.run.error, HasSubstr("the file ends at byte "));
     EXPECT_THAT(faulty.run.error, HasSubstr("has changed meanwhile"));
   }
 }
@@ -74,7 +74,7 @@ class FaultyMemory : public Faulty {
 TEST_F(FaultyMemory, OfAnAnswerEndsInASentenceAtEveryPlace) { expect_clean_at_every_place(answer, 5); }
 
 TEST_F(FaultyMemory, OfLogitsEndsInASentenceAtEveryPlaceOfABigModel) {
-  expect_clean_at_every_place({"logits", "mini:4/64,layers=12", "--ids", "-", "--threads", "1", "--context", "64"}, 50, {.input = "[2, 3, 4]"});
+  expect_clean_at_every_place({"logits", "mini:4/64,layers=12", "--ids", "-", "--threads", "1"}, 50, {.input = "[2, 3, 4]"});
 }
 
 TEST_F(FaultyMemory, OfHeadersAndTextsEndsInASentenceAtEveryPlace) {
@@ -115,32 +115,30 @@ class FaultyWrites : public Faulty {
   }
 };
 
+// A process for each place: what they do to the folder must not meet.
 TEST_F(FaultyWrites, LeaveNothingBehindAndWhatWasThereAsItWas) {
-  for (const char* operation : {"write", "sync", "close", "rename", "link"}) {
+  for (const std::string operation : {"write", "sync", "close", "link", "rename"}) {
     const TemporaryFolder folder;
+    const std::string path = operation == "rename" || operation == "link" ? "" : folder.path().string();
     for (const Arguments& command : commands(folder)) {
-      SCOPED_TRACE(std::string(operation) + " " + command.front());
-      folder.write("out", "old");
-      const std::string path = std::string(operation) == "rename" || std::string(operation) == "link" ? "" : folder.path().string();
-      const FaultyRun faulty = run_with_fault(command, {.operation = operation, .at = "each", .kind = std::to_string(ENOSPC), .path = path});
-      EXPECT_EQ(faulty.run.exit_code, 0) << faulty.run.error;
-      EXPECT_GE(faulty.forked.size(), std::string(operation) == "link" ? 0u : 1u);
-      for (const ForkedRun& forked : faulty.forked) expect_clean_failure(forked, "nothing was kept");
-      EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
-      EXPECT_NE(file_text(folder.path() / "out"), "old");
+      int refused = 0;
+      for (int at = 1;; ++at) {
+        SCOPED_TRACE(operation + " " + command.front() + " " + std::to_string(at));
+        folder.write("out", "old");
+        const FaultyRun faulty =
+            run_with_fault(command, {.operation = operation, .at = std::to_string(at), .kind = std::to_string(ENOSPC), .path = path});
+        EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
+        if (faulty.run.exit_code == 0) {
+          EXPECT_NE(file_text(folder.path() / "out"), "old");
+        } else {
+          expect_refused(faulty.run, "No space left on device; nothing was kept", 1);
+          EXPECT_EQ(file_text(folder.path() / "out"), "old");
+          ++refused;
+        }
+        if (faulty.fired == 0) break;
+      }
+      EXPECT_GE(refused, operation == "link" ? 0 : 1) << operation;
     }
-  }
-}
-
-TEST_F(FaultyWrites, OfASingleOneKeepTheOldFile) {
-  const TemporaryFolder folder;
-  for (const Arguments& command : commands(folder)) {
-    folder.write("out", "old");
-    const FaultyRun faulty =
-        run_with_fault(command, {.operation = "write", .at = "1", .kind = std::to_string(ENOSPC), .path = folder.path().string()});
-    expect_refused(faulty.run, "No space left on device; nothing was kept", 1);
-    EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
-    EXPECT_EQ(file_text(folder.path() / "out"), "old");
   }
 }
 

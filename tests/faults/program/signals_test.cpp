@@ -91,6 +91,16 @@ TEST_F(Signals, TheSecondEndsAtOnceWhicheverItIs) {
   }
 }
 
+TEST(ClosedPipe, EndsTheProgramSilently) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const ProgramRun run = run_lagoon({"generate", "nano", "hi", "--max-tokens", "5"}, {.output_path = "/proc/self/fd/" + std::to_string(ends[1])});
+  close(ends[1]);
+  EXPECT_EQ(run.exit_code, 128 + SIGPIPE);
+  EXPECT_EQ(run.error, "");
+}
+
 // As nohup asks, and a shell for what it runs in the background.
 TEST_F(Signals, ThatAreIgnoredStayIgnored) {
   std::signal(SIGHUP, SIG_IGN);

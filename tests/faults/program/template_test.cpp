@@ -57,7 +57,7 @@ TEST(HostileTemplate, FaultsNameTheLine) {
        source("refusal of two lines", "{{ raise_exception('bad\\nthing') }}", {"the template refuses: bad\\x0athing"}),
        source("a file elsewhere", "{% include '../secret' %}", {"only a file beside it"}),
        source("deep", "{{ " + std::string(100'000, '('), {"line 1"}), source("no UTF-8", "\xff\xfe", {"not valid UTF-8"}),
-       source("long", std::string(2 << 20, 'x'), {"2097152", "1048576"}), source("blank", " \n", {"the chat template is empty"})});
+       source("long", std::string(2 << 20, 'x'), {"2,097,152 bytes, at most 1,048,576"}), source("blank", " \n", {"the chat template is empty"})});
 }
 
 TEST(HostileTemplate, OfTheTokenizersConfigAreRefusedToo) {
@@ -107,12 +107,12 @@ TEST(HostileMessages, OfEveryWrongShapeAreNamed) {
   }
 }
 
-TEST(HostileMessages, OfAHundredMegabytesAreRefusedByTheirSize) {
+TEST(HostileMessages, BeyondTheLimitAreRefusedByTheirSize) {
   const HostileFolder folder;
   folder.put("messages.json", "");
-  std::filesystem::resize_file(folder.at("messages.json"), 100'000'000);
+  std::filesystem::resize_file(folder.at("messages.json"), (256 << 20) + 1);
   const ProgramRun run = run_limited({"render", "nano", "--messages", folder.at("messages.json")});
-  expect_refused(run, "messages.json: ");
+  expect_refused(run, "messages.json: the file has 268,435,457 bytes, at most 268,435,456");
 }
 
 TEST(HostileMessages, TextThatIsASpecialTokenStaysText) {
