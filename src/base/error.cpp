@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <array>
 
 namespace lagoon {
@@ -30,6 +31,11 @@ const KindRow& row_of(ErrorKind kind) {
   return kinds.back();
 }
 
+/// Control characters of either table, breaks of lines and paragraphs, and what turns the direction of the text around it.
+bool steers(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 const char* name_of(ErrorKind kind) { return row_of(kind).name; }
@@ -42,14 +48,13 @@ std::string printable(std::string_view text, size_t limit) {
   while (at < text.size()) {
     if (at >= limit) return out + "...";
     const size_t length = valid_utf8_length(text.substr(at));
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-      ++at;
+    const std::string_view character = text.substr(at, std::max<size_t>(length, 1));
+    if (length == 0 || steers(decode_utf8(character, length))) {
+      for (const char byte : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
     } else {
-      out.append(text.substr(at, length));
-      at += length;
+      out.append(character);
     }
+    at += character.size();
   }
   return out;
 }

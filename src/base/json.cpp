@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include "base/error.h"
+#include "base/impostor.h"
 
 #include <nlohmann/json.hpp>
 
@@ -90,7 +91,8 @@ void refuse_nul(std::string_view text, std::string_view what) {
 }
 
 Json parse_json(std::string_view text, std::string_view what) {
-  if (text.empty()) fail(ErrorKind::corrupt, "{}: the text is empty, JSON was expected", what);
+  if (text.empty()) fail(ErrorKind::corrupt, "{}: the text is empty, JSON was expected; fetch it again, or write it", what);
+  refuse_impostor(text, what, "JSON");
   refuse_nul(text, what);
   Json root;
   StrictReader reader(root, what);

@@ -1,6 +1,7 @@
 #include "checkpoint/checkpoint.h"
 
 #include "base/error.h"
+#include "base/impostor.h"
 #include "base/json.h"
 #include "checkpoint/foreign_formats.h"
 #include "checkpoint/quantization_config.h"
@@ -20,9 +21,7 @@ constexpr uint64_t config_limit = 4 << 20;
 
 Json read_config(const Files& files, const std::filesystem::path& path, const std::string& what) {
   const std::string text = read_text(files, path, config_limit);
-  if (const auto impostor = recognise_impostor(std::string_view(text).substr(0, 64))) {
-    fail(ErrorKind::corrupt, "{}: this is {}, not the configuration of a model; fetch the file itself", what, *impostor);
-  }
+  refuse_impostor(text, what, "the configuration of a model");
   return parse_json(text, what);
 }
 

@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <unordered_set>
 
 namespace lagoon {
 namespace {
@@ -27,9 +29,11 @@ Json effective_config(const Json& document, const std::string& what) {
   const auto inner = outer.child("text_config");
   if (!inner) return document;
   Json merged = inner->object();
-  for (const auto& [key, value] : document.items()) {
-    const bool belongs_to_the_wrapper = key == "text_config" || key == "architectures";
-    if (!belongs_to_the_wrapper && !merged.contains(key)) merged[key] = value;
+  std::unordered_set<std::string_view> keys = {"text_config", "architectures"};  // belong to the wrapper
+  for (const auto& [key, value] : inner->object().items()) keys.insert(key);
+  auto& members = merged.get_ref<Json::object_t&>();  // to its end: looking each key up would take time quadratic in their number
+  for (const auto& [key, value] : document.get_ref<const Json::object_t&>()) {
+    if (!keys.contains(key)) members.emplace_back(key, value);
   }
   if (outer.boolean("tie_word_embeddings") == true) merged["tie_word_embeddings"] = true;
   return merged;

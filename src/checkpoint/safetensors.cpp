@@ -3,6 +3,7 @@
 #include "base/byte_size.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/impostor.h"
 #include "checkpoint/safetensors_json.h"
 
 #include <algorithm>
@@ -65,9 +66,7 @@ uint64_t read_header_length(const ReadableFile& file, const std::string& path) {
   std::array<char, 64> first{};
   const uint64_t available = std::min<uint64_t>(first.size(), file.size());
   file.read_at(0, std::as_writable_bytes(std::span(first)).first(available));
-  if (const auto impostor = recognise_impostor(std::string_view(first.data(), available))) {
-    fail(ErrorKind::corrupt, "{}: this is {}, not a safetensors file; fetch the file itself", path, *impostor);
-  }
+  refuse_impostor(std::string_view(first.data(), available), path, "a safetensors file");
   if (available < 8) {
     fail(ErrorKind::corrupt, "{}: the file has {}, a safetensors file has at least 8; the download is incomplete, fetch it again", path,
          format_bytes(file.size()));
@@ -78,6 +77,10 @@ uint64_t read_header_length(const ReadableFile& file, const std::string& path) {
   if (length > safetensors_header_limit) {
     fail(ErrorKind::corrupt, "{}: the header claims {}, at most {} are read; this is no safetensors file or it is damaged", path,
          format_bytes(length), format_count(safetensors_header_limit));
+  }
+  if (length < 2) {
+    fail(ErrorKind::corrupt, "{}: the header claims {}, the shortest has 2; this is no safetensors file or it is damaged", path,
+         format_bytes(length));
   }
   if (length > file.size() - 8) {
     fail(ErrorKind::corrupt, "{}: the header claims {}, the file has {} in all; the download is incomplete, fetch it again", path,
@@ -166,18 +169,6 @@ std::string_view name_of(StoredType type) { return entry_of(type).name; }
 int bits_of(StoredType type) { return entry_of(type).bits; }
 
 std::string format_shape(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
-std::optional<std::string> recognise_impostor(std::string_view first_bytes) {
-  if (first_bytes.starts_with("version https://git-lfs")) return "a git-lfs pointer that stands for the file";
-  if (first_bytes.starts_with("GGUF")) return "a GGUF file";
-  if (first_bytes.starts_with("PK\x03\x04")) return "a PyTorch or zip archive";
-  const size_t text = first_bytes.find_first_not_of(" \t\r\n");
-  if (text == std::string_view::npos) return std::nullopt;
-  std::string opening(first_bytes.substr(text, 15));
-  for (char& letter : opening) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  if (opening.starts_with("<!doctype") || opening.starts_with("<html") || opening.starts_with("<?xml")) return "a web page";
-  return std::nullopt;
-}
 
 SafetensorsHeader read_safetensors_header(const ReadableFile& file) {
   const std::string path = printable(file.path().string(), 4096);

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,9 +75,5 @@ SafetensorsHeader read_safetensors_header(const ReadableFile& file);
 
 /// "[100352, 3072]".
 std::string format_shape(const std::vector<int64_t>& shape);
-
-/// What a file is that has the name of a safetensors file and is none, judged by its first bytes: a git-lfs pointer, a web
-/// page, a GGUF file; nullopt if nothing is recognised.
-std::optional<std::string> recognise_impostor(std::string_view first_bytes);
 
 }  // namespace lagoon

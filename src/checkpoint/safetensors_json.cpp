@@ -1,5 +1,6 @@
 #include "checkpoint/safetensors_json.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -30,6 +31,20 @@ class StreamReader {
   [[noreturn]] void refuse(std::string_view fault) const { fail(ErrorKind::corrupt, "{}: {}; the file is damaged", what_, fault); }
   std::string_view what_;
 };
+
+[[noreturn]] void refuse_count(std::string_view what) {
+  fail(ErrorKind::corrupt, "{}: more than {} tensors are named, no Laguna has as many; the file is damaged or another model's", what,
+       format_count(tensor_limit));
+}
+
+/// A header of a million tensors is refused without reading it: that would take seconds.
+void check_count(std::string_view text, std::string_view what) {
+  constexpr std::string_view word = "\"data_offsets\"";
+  size_t count = 0;
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) {
+    if (++count > tensor_limit) refuse_count(what);
+  }
+}
 
 class HeaderReader : public StreamReader {
  public:
@@ -92,6 +107,7 @@ class HeaderReader : public StreamReader {
   bool end_object() {
     if (at_ == At::tensor) {
       if (seen_ != (type_field | shape_field | offsets_field)) refuse("tensor `" + printable(entry_.name) + "` lacks dtype, shape or data_offsets");
+      if (++taken_ > tensor_limit) refuse_count(what_);
       take_(entry_);
     }
     at_ = at_ == At::root ? At::done : At::root;
@@ -129,6 +145,7 @@ class HeaderReader : public StreamReader {
   unsigned field_ = 0;
   unsigned seen_ = 0;
   int offsets_ = 0;
+  size_t taken_ = 0;
   HeaderEntry entry_;
 };
 
@@ -143,6 +160,7 @@ class WeightMapReader : public StreamReader {
   bool number_unsigned(uint64_t) { return scalar(); }
   bool string(std::string& text) {
     if (!in_map_) return scalar();
+    if (map.size() == tensor_limit) refuse_count(what_);
     map.emplace_back(std::move(key_), std::move(text));
     return true;
   }
@@ -196,11 +214,13 @@ class WeightMapReader : public StreamReader {
 void read_header_json(std::string_view text, std::string_view what, std::map<std::string, std::string>& metadata,
                       const std::function<void(HeaderEntry&)>& take) {
   refuse_nul(text, what);
+  check_count(text, what);
   HeaderReader reader(what, metadata, take);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);
 }
 
 std::vector<std::pair<std::string, std::string>> read_weight_map(std::string_view text, std::string_view what) {
+  if (text.empty()) fail(ErrorKind::corrupt, "{}: the file is empty, an index was expected; fetch it again", what);
   refuse_nul(text, what);
   WeightMapReader reader(what);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);

@@ -11,6 +11,9 @@
 
 namespace lagoon {
 
+/// More tensors than this are refused in one file: some five times what the largest Laguna has, and read in well under a second.
+constexpr size_t tensor_limit = 500'000;
+
 /// One entry of a header, as written: nothing is checked but the JSON types and that each key stands there once.
 struct HeaderEntry {
   std::string name;

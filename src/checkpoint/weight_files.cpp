@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/impostor.h"
 #include "checkpoint/safetensors_json.h"
 
 #include <algorithm>
@@ -131,9 +132,7 @@ using WeightMap = std::unordered_map<std::string, std::string>;
 WeightMap read_index(const std::filesystem::path& path, const Files& files) {
   const std::string what = shown(path);
   const std::string text = read_text(files, path, index_limit);
-  if (const auto impostor = recognise_impostor(std::string_view(text).substr(0, 64))) {
-    fail(ErrorKind::corrupt, "{}: this is {}, not an index; fetch the file itself", what, *impostor);
-  }
+  refuse_impostor(text, what, "an index");
   WeightMap map;
   for (auto& [tensor, file] : read_weight_map(text, what)) {
     if (!is_plain_file_name(file)) {
@@ -146,13 +145,14 @@ WeightMap read_index(const std::filesystem::path& path, const Files& files) {
   return map;
 }
 
-std::vector<std::string> files_of(const WeightMap& map, const std::filesystem::path& folder) {
+/// @param present  the names in the folder
+std::vector<std::string> files_of(const WeightMap& map, const std::filesystem::path& folder, const std::set<std::string>& present) {
   std::set<std::string> names;
   for (const auto& [tensor, file] : map) names.insert(file);
   std::vector<std::string> missing;
   for (const std::string& name : names) {
     std::error_code error;
-    if (!std::filesystem::exists(folder / name, error)) missing.push_back(name);
+    if (!present.contains(name) || !std::filesystem::exists(folder / name, error)) missing.push_back(name);
   }
   if (!missing.empty()) refuse_missing_files(shown(folder), missing, names.size());
   return {names.begin(), names.end()};
@@ -243,7 +243,7 @@ WeightFiles open_weight_files(const std::filesystem::path& folder, const Files& 
   }
   if (has_index) {
     const WeightMap map = read_index(index, files);
-    WeightFiles opened = open_files(folder, files_of(map, folder), files);
+    WeightFiles opened = open_files(folder, files_of(map, folder, names), files);
     check_against_index(opened, map, shown(index));
     return opened;
   }

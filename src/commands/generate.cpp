@@ -15,6 +15,7 @@
 #include "commands/sampling_flags.h"
 #include "commands/token_input.h"
 #include "engine/generation.h"
+#include "text/vocabulary.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -106,6 +107,7 @@ int run(const Flags& flags, const Environment& environment) {
   const Checkpoint checkpoint = Checkpoint::open(flags.model, environment.places, SystemFiles());
   const GenerationConfig advice = load_generation_config(checkpoint.folder(), SystemFiles());
   const Tokenizer tokenizer = Tokenizer::load(checkpoint.folder() / "tokenizer.json");
+  check_vocabulary(tokenizer, advice, checkpoint);
   GenerationRequest request;
   request.sampling = sampling_of(flags.sampling, advice);
   request.thinking = !flags.raw && thinking_of(flags.thinking, advice);

@@ -14,6 +14,7 @@
 namespace lagoon {
 namespace {
 
+constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t interrupted = 0;
 volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
 volatile std::sig_atomic_t resumed = 0;
@@ -28,6 +29,12 @@ void remember(int signal) {
   } else if (ending == 0) {
     ending = signal;
   }
+}
+
+/// Whichever comes second ends the program at once.
+void remember_once(int signal) {
+  remember(signal);
+  for (const int other : watched) std::signal(other, SIG_DFL);
 }
 
 int received() { return ending != 0 ? ending : interrupted != 0 ? SIGINT : 0; }
@@ -103,8 +110,9 @@ bool is_ignored(int signal) {
 
 void watch_interrupts() {
   if (held) return;
-  handle(SIGINT, remember, static_cast<int>(SA_RESETHAND));
-  handle(SIGTERM, remember, static_cast<int>(SA_RESETHAND));
+  for (const int signal : watched) {
+    if (!is_ignored(signal)) handle(signal, remember_once, 0);  // as nohup and a shell's background jobs ask
+  }
 }
 
 void check_interrupt() {

@@ -3,7 +3,7 @@
 
 namespace lagoon {
 
-/// From here on SIGINT and SIGTERM set a flag; a second one ends the program at once.
+/// From here on SIGINT, SIGTERM and SIGHUP set a flag, unless they are ignored; a second one, whichever it is, ends the program at once.
 void watch_interrupts();
 
 /// @throws Error(cancelled) once a signal has come

@@ -11,6 +11,7 @@
 #include "text/chat_template.h"
 #include "text/jinja/json.h"
 #include "text/tokenizer.h"
+#include "text/vocabulary.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,13 +33,6 @@ std::string unfinished_note(const ModelLocation& location) {
   const size_t count = unfinished_downloads(*repository, location.folder.parent_path().parent_path().parent_path());
   if (count == 0) return {};
   return fmt::format(" ({} {} in the cache still .incomplete: the download has not finished)", count, count == 1 ? "file is" : "files are");
-}
-
-void check_vocabulary(const Tokenizer& tokenizer, const Checkpoint& checkpoint) {
-  if (tokenizer.vocabulary_size() <= checkpoint.config().vocabulary) return;
-  fail(ErrorKind::corrupt, "{}: tokenizer.json has {} ids, vocab_size is {}; the tokenizer belongs to another model",
-       printable(checkpoint.folder().string(), 4096), format_count(static_cast<uint64_t>(tokenizer.vocabulary_size())),
-       format_count(static_cast<uint64_t>(checkpoint.config().vocabulary)));
 }
 
 /// A conversation of one word, as a chat would be. @throws Error
@@ -82,14 +76,14 @@ void try_model(const Environment& environment, ListedModel& model) {
   const Checkpoint checkpoint = Checkpoint::open(model.location, SystemFiles());
   model.overridden = checkpoint.overridden();
   model.sizes = sizes_of(checkpoint, environment);
-  (void)load_generation_config(folder, SystemFiles());
+  const GenerationConfig advice = load_generation_config(folder, SystemFiles());
   if (!is_there(folder / "tokenizer.json")) {
     fail(ErrorKind::invalid,
          "{}: tokenizer.json is missing: text can neither be read nor written, only `logits` and `bench` work; fetch the whole checkpoint",
          printable(folder.string(), 4096));
   }
   const Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
-  check_vocabulary(tokenizer, checkpoint);
+  check_vocabulary(tokenizer, advice, checkpoint);
   if (!has_template(folder)) {
     model.chat_reason = "there is no chat template; `generate --raw` completes text";
   } else {

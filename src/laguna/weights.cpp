@@ -1,10 +1,13 @@
 #include "laguna/weights.h"
 
+#include "checkpoint/safetensors.h"
 #include "kernels/scalar/weights.h"
 #include "kernels/tile_layout.h"
+#include "laguna/finite.h"
 #include "laguna/weight_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 namespace lagoon {
@@ -54,6 +57,18 @@ uint64_t offset_of(const Piece& piece) {
   return piece.place->source->values.offset + static_cast<uint64_t>(piece.begin * tile_rows * RowBytes(*piece.place->source).values);
 }
 
+/// "`model.norm.weight` [5]": the tensor of the file that has this byte, and the place of its element. Only faults ask for it.
+std::string describe_place(const ReadableFile& file, uint64_t byte) {
+  for (const TensorHeader& tensor : read_safetensors_header(file).tensors) {
+    if (byte < tensor.offset || byte >= tensor.offset + tensor.bytes) continue;
+    auto rest = static_cast<int64_t>((byte - tensor.offset) * 8 / static_cast<uint64_t>(bits_of(tensor.type)));
+    std::vector<int64_t> place(tensor.shape.size());
+    for (size_t at = place.size(); at-- > 0; rest /= tensor.shape[at]) place[at] = rest % tensor.shape[at];
+    return fmt::format("element {} of tensor `{}`", format_shape(place), printable(tensor.name, 400));
+  }
+  return fmt::format("the number at byte {}", byte);
+}
+
 class Loader {
  public:
   Loader(const Checkpoint& checkpoint, const KernelSet& kernels, LoadProgress progress)
@@ -83,6 +98,7 @@ class Loader {
   std::vector<float> read_vector(const WeightSource& source) {
     std::vector<std::byte> bytes(source.values.bytes);
     file(source.values).read_at(source.values.offset, bytes);
+    check_finite(source.values, source.format.element, bytes.data(), 0, source.columns);
     std::vector<float> numbers(static_cast<size_t>(source.columns));
     scalar::read_elements(bytes.data(), source.format.element, 0, source.columns, numbers.data());
     count(bytes.size());
@@ -90,6 +106,17 @@ class Loader {
   }
 
  private:
+  /// @param stored  `count` numbers of the file from byte `first` of the range on
+  void check_finite(const ByteRange& range, ElementType element, const std::byte* stored, uint64_t first, int64_t count) const {
+    const int64_t at = first_not_finite(stored, element, count);
+    if (at == count) return;
+    float value = 0;
+    scalar::read_elements(stored, element, at, 1, &value);
+    const uint64_t place = range.offset + first + static_cast<uint64_t>(at * lagoon::bytes_of(element));
+    fail(ErrorKind::corrupt, "{}: {} is {}; weights are finite numbers: the file is damaged, fetch it again",
+         printable(file(range).path().string(), 4096), describe_place(file(range), place), std::isnan(value) ? "NaN" : "an infinity");
+  }
+
   const ReadableFile& file(const ByteRange& range) const { return *checkpoint_.files()[static_cast<size_t>(range.file)]; }
 
   void announce(const Piece& piece) const {
@@ -118,6 +145,16 @@ class Loader {
     const std::byte* values = fetch(source.values, row.values);
     const std::byte* scales = row.scales > 0 ? fetch(source.scales, row.scales) : nullptr;
     const std::byte* biases = row.scales > 0 ? fetch(source.biases, row.scales) : nullptr;
+    const auto check = [&](const ByteRange& range, const std::byte* numbers, int64_t bytes_each) {
+      const ElementType element = source.format.element;
+      check_finite(range, element, numbers, static_cast<uint64_t>(first * bytes_each), rows * bytes_each / lagoon::bytes_of(element));
+    };
+    if (scales == nullptr) {
+      check(source.values, values, row.values);
+    } else {
+      check(source.scales, scales, row.scales);
+      check(source.biases, biases, row.scales);
+    }
     for (int64_t tile = piece.begin; tile < piece.end; ++tile) {
       const int64_t done = (tile - piece.begin) * tile_rows;
       kernels_.pack_tile({.format = source.format,

@@ -17,6 +17,9 @@ namespace {
 
 constexpr size_t largest_read = 64u << 20;
 
+/// Under which an open file without a name can be given one.
+std::string path_in_proc(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 class SystemFile final : public ReadableFile {
@@ -44,19 +47,44 @@ class SystemFile final : public ReadableFile {
   uint64_t size_;
 };
 
+/// What a person gave and can put right, or what the machine refuses.
+[[noreturn]] void refuse_opening(const std::filesystem::path& path, int error) {
+  const std::string shown = printable(path.string(), 4096);
+  std::error_code none;
+  switch (error) {
+    case ENOENT:
+      if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, none))) {
+        fail(ErrorKind::invalid, "{}: this is a dangling link: {} is not there; put it back, or fetch the file again", shown,
+             printable(std::filesystem::read_symlink(path, none).string(), 4096));
+      }
+      fail(ErrorKind::invalid, "{}: there is no such file; look at the path, or fetch the file", shown);
+    case ENOTDIR:
+      fail(ErrorKind::invalid, "{}: there is no such file: a part of the path is no folder; look at the path", shown);
+    case EACCES:
+    case EPERM:
+      fail(ErrorKind::invalid, "{}: cannot be opened for reading: {}; give yourself the right to read it", shown, reason(error));
+    case ELOOP:
+      fail(ErrorKind::invalid, "{}: this link leads back to itself ({}); put the file itself there", shown, reason(error));
+    case ENXIO:
+    case ENODEV:
+      fail(ErrorKind::invalid, "{}: a regular file was expected, this is a pipe, a device or a socket; put the file itself there", shown);
+    case ENAMETOOLONG:
+      fail(ErrorKind::invalid, "{}: cannot be opened for reading: {}; give a shorter path", shown, reason(error));
+    default:
+      fail(ErrorKind::io, "{}: cannot be opened for reading: {}", shown, reason(error));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<ReadableFile> SystemFiles::open(const std::filesystem::path& path) const {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
-    const ErrorKind kind = errno == ENOENT || errno == ENOTDIR ? ErrorKind::invalid : ErrorKind::io;
-    fail(kind, "{}: cannot be opened for reading: {}", printable(path.string(), 4096), reason(errno));
-  }
+  // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files. O_NOCTTY: a terminal is not taken over.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) refuse_opening(path, errno);
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    fail(ErrorKind::invalid, "{}: a regular file was expected, this is {}", printable(path.string(), 4096),
+    fail(ErrorKind::invalid, "{}: a regular file was expected, this is {}; put the file itself there", printable(path.string(), 4096),
          S_ISDIR(status.st_mode) ? "a folder" : "a pipe, a device or a socket");
   }
   return std::make_unique<SystemFile>(path, descriptor, static_cast<uint64_t>(status.st_size));
@@ -100,17 +128,23 @@ DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)
     fail(ErrorKind::invalid, "{}: a file to write was expected, this is {}; name a file", printable(path_.string(), 4096),
          std::filesystem::is_directory(status) ? "a folder" : "a pipe, a device or a socket");
   }
-  std::string name = (path_.parent_path() / ".lagoon-partial-XXXXXX").string();
+  // A file without a name is gone with the process, however that ends; not every file system has such files.
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor_ >= 0 && ::access(path_in_proc(descriptor_).c_str(), F_OK) == 0) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  std::string name = temporary_pattern();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable(path_.string(), 4096), reason(errno));
   temporary_ = name;
 }
 
 DurableWriter::~DurableWriter() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
+
+std::string DurableWriter::temporary_pattern() const { return (path_.parent_path() / ".lagoon-partial-XXXXXX").string(); }
 
 void DurableWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -127,14 +161,34 @@ void DurableWriter::write_hole(uint64_t bytes) {
   fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
 }
 
+bool DurableWriter::give_name() {
+  const std::string link = path_in_proc(descriptor_);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    // A name that is free: made as a file, removed, and given again. Whoever takes it meanwhile is noticed.
+    std::string name = temporary_pattern();
+    const int placeholder = ::mkostemp(name.data(), O_CLOEXEC);
+    if (placeholder < 0) return false;
+    ::close(placeholder);
+    ::unlink(name.c_str());
+    if (::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return true;
+    }
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
 void DurableWriter::commit() {
-  // mkostemp makes the file private; give it the mode that open(2) with 0666 would have given.
+  // The file was made private; give it the mode that open(2) with 0666 would have given.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  const bool done = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
+  const bool whole = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0;
+  const bool named = whole && (!temporary_.empty() || give_name());
+  // Some file systems say only now that the bytes could not be kept.
+  const bool done = named && ::close(std::exchange(descriptor_, -1)) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
   if (!done) fail(ErrorKind::io, "{}: the file could not be put in its place: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
-  ::close(descriptor_);
-  descriptor_ = -1;
+  temporary_.clear();
 }
 
 }  // namespace lagoon

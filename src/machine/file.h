@@ -29,7 +29,7 @@ class ReadableFile {
 class Files {
  public:
   virtual ~Files() = default;
-  /// @throws Error(invalid) if nothing is there or it is no regular file, Error(io) if it cannot be read
+  /// @throws Error(invalid) if nothing is there, it is no regular file or it may not be read, Error(io) if the system cannot
   virtual std::unique_ptr<ReadableFile> open(const std::filesystem::path& path) const = 0;
 };
 
@@ -50,8 +50,9 @@ void read_fully(const PositionalRead& read, const std::filesystem::path& path, u
 /// @throws Error(corrupt) if it has more than `limit` bytes, otherwise as Files::open and read_at
 std::string read_text(const Files& files, const std::filesystem::path& path, uint64_t limit);
 
-/// A file under construction: bytes go to a temporary name beside it, commit() syncs and renames. Without commit() the
-/// temporary is removed and whatever stood at `path` before is unchanged.
+/// A file under construction: bytes go to a file without a name where the file system has such files (so that nothing is left of it even if the
+/// process is killed), else to a temporary name beside it; commit() syncs, names and renames. Without commit() the temporary is removed and
+/// whatever stood at `path` before is unchanged.
 class DurableWriter {
  public:
   /// @throws Error(io); Error(invalid) if a folder, a device or a pipe stands at `path`
@@ -66,11 +67,16 @@ class DurableWriter {
   /// As write() of this many zeros, but the file system stores none of them where it knows sparse files. @throws Error(io)
   void write_hole(uint64_t bytes);
 
+  /// @throws Error(io)
   void commit();
 
  private:
+  std::string temporary_pattern() const;
+  /// Gives a file without a name one beside `path`. False with errno set if the system refuses.
+  bool give_name();
+
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // empty while the file has no name
   int descriptor_ = -1;
 };
 

@@ -1,6 +1,7 @@
 #include "text/chat_template.h"
 
 #include "base/error.h"
+#include "base/impostor.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "machine/file.h"
@@ -27,9 +28,8 @@ constexpr std::array<const char*, 7> special_tokens = {"bos_token", "eos_token",
 
 /// The bytes of a regular file, or nothing where there is no file.
 std::optional<std::string> read_file(const fs::path& path, size_t limit) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return std::nullopt;
+  std::error_code error;  // a link that leads nowhere is a fault, not an absent file
+  if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::nullopt;
   return read_text(SystemFiles(), path, limit);
 }
 
@@ -75,7 +75,7 @@ const Json* named_template(const Json& list, std::string_view name) {
 ChatTemplate ChatTemplate::load(const fs::path& folder) {
   ChatTemplate out;
   out.folder_ = folder;
-  const std::string config_name = (folder / config_file).string();
+  const std::string config_name = printable((folder / config_file).string(), 4096);
   Json config = Json::object();
   if (const auto text = read_file(folder / config_file, file_limit)) config = parse_json(*text, config_name);
   if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", config_name);
@@ -84,6 +84,10 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     out.special_tokens_.emplace_back(name, Value::text(token_text(config[name]), Origin::from_template));
   }
   if (const auto source = read_file(folder / template_file, template_limit)) {
+    refuse_impostor(*source, printable((folder / template_file).string(), 4096), "a chat template");
+    if (source->find_first_not_of(" \t\r\n") == std::string::npos)
+      fail(ErrorKind::corrupt, "{}: the chat template is empty; fetch it again, or use --raw to send the text as it is",
+           printable((folder / template_file).string(), 4096));
     out.plain_ = compile_text(*source, template_file);
     return out;
   }
@@ -98,8 +102,8 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     out.plain_ = compile_text(plain->get<std::string>(), name);
     if (with_tools != nullptr) out.with_tools_ = compile_text(with_tools->get<std::string>(), name);
   } else {
-    fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is", folder.string(),
-         template_file, config_file);
+    fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is",
+         printable(folder.string(), 4096), template_file, config_file);
   }
   return out;
 }

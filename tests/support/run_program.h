@@ -26,6 +26,7 @@ struct ProgramRun {
   int exit_code = -1;  // 128 + signal if one ended it
   std::string output;
   std::string error;
+  uint64_t peak_bytes = 0;  // resident, at most; what this process had when it started the program counts too
 };
 
 struct ProgramInput {
@@ -34,6 +35,7 @@ struct ProgramInput {
   std::string output_path;               // standard output goes to this file instead
   uint64_t file_limit = 0;               // bytes, as ulimit -f; 0: none
   uint64_t address_limit = 0;            // bytes, as ulimit -v; 0: none
+  uint64_t cpu_limit = 0;                // seconds of processor time, as ulimit -t; 0: none
 };
 
 /// Starts the program, feeds it, waits for its end.
@@ -57,6 +59,10 @@ inline ProgramRun run_lagoon(const std::vector<std::string>& arguments, const Pr
     if (given.address_limit > 0) {
       const struct rlimit limit = {.rlim_cur = given.address_limit, .rlim_max = given.address_limit};
       setrlimit(RLIMIT_AS, &limit);
+    }
+    if (given.cpu_limit > 0) {
+      const struct rlimit limit = {.rlim_cur = given.cpu_limit, .rlim_max = given.cpu_limit + 1};
+      setrlimit(RLIMIT_CPU, &limit);
     }
     std::vector<char*> words = {strdup(LAGOON_PROGRAM)};
     for (const std::string& argument : arguments) words.push_back(strdup(argument.c_str()));
@@ -104,7 +110,9 @@ inline ProgramRun run_lagoon(const std::vector<std::string>& arguments, const Pr
   if (feeding) close(in[1]);
   sigaction(SIGPIPE, &before, nullptr);
   int status = 0;
-  waitpid(child, &status, 0);
+  struct rusage used = {};
+  wait4(child, &status, 0, &used);
+  run.peak_bytes = static_cast<uint64_t>(used.ru_maxrss) * 1024;
   run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return run;
 }

@@ -5,6 +5,7 @@
 #include "text/jinja/tests.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lagoon::jinja {
 
@@ -111,10 +112,19 @@ Value Interpreter::call_macro(const Macro& macro, Arguments& arguments) {
   return captured(sink.take());
 }
 
+/// Filters that look at each character or change it take many times what copying a text takes.
+static bool visits_each_character(std::string_view name) {
+  constexpr std::array<std::string_view, 18> names = {"capitalize", "center", "e",       "escape", "forceescape", "indent",
+                                                      "list",       "lower",  "reverse", "sort",   "striptags",   "title",
+                                                      "tojson",     "unique", "upper",   "urlize", "urlencode",   "wordwrap"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 Value Interpreter::call_filter(std::string_view name, Arguments& arguments) {
   const Filter filter = find_filter(name);
   if (filter == nullptr) raise("TemplateRuntimeError", "No filter named {}.", repr_of_text(name));
   budget_.step();
+  if (!arguments.values.empty() && arguments.values[0].is_text() && visits_each_character(name)) budget_.visit(arguments.values[0].bytes().size());
   return filter(*this, arguments);
 }
 

@@ -15,8 +15,9 @@ namespace lagoon::jinja {
 namespace {
 
 template <MarkedText (*form)(const MarkedText&)>
-Value formed(Interpreter&, const Value& self, Arguments& arguments) {
+Value formed(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("str method", arguments, {}, 0);
+  interpreter.budget().visit(self.bytes().size());
   return Value::text(form(self.marked()));
 }
 
@@ -29,7 +30,7 @@ template <bool (*is)(char32_t)>
 Value all_are(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("str method", arguments, {}, 0);
   const std::string& text = self.bytes();
-  interpreter.budget().step(text.size() / 4);
+  interpreter.budget().visit(text.size());
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
     if (!is(character.code)) return Value::boolean(false);
@@ -43,7 +44,7 @@ template <bool (*is)(char32_t)>
 Value all_cased_are(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("str method", arguments, {}, 0);
   const std::string& text = self.bytes();
-  interpreter.budget().step(text.size() / 4);
+  interpreter.budget().visit(text.size());
   bool found = false;
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
@@ -57,7 +58,7 @@ Value all_cased_are(Interpreter& interpreter, const Value& self, Arguments& argu
 Value istitle(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("istitle", arguments, {}, 0);
   const std::string& text = self.bytes();
-  interpreter.budget().step(text.size() / 4);
+  interpreter.budget().visit(text.size());
   bool found = false;
   bool cased_before = false;
   for (size_t at = 0; at < text.size();) {
@@ -77,8 +78,9 @@ Value isascii(Interpreter&, const Value& self, Arguments& arguments) {
   return Value::boolean(self.as_text().ascii());
 }
 
-Value isidentifier(Interpreter&, const Value& self, Arguments& arguments) {
+Value isidentifier(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("isidentifier", arguments, {}, 0);
+  interpreter.budget().visit(self.bytes().size());
   const std::string& text = self.bytes();
   if (text.empty() || is_decimal(character_at(text, 0).code)) return Value::boolean(false);
   for (size_t at = 0; at < text.size(); at += character_at(text, at).length) {
@@ -87,8 +89,9 @@ Value isidentifier(Interpreter&, const Value& self, Arguments& arguments) {
   return Value::boolean(true);
 }
 
-Value isprintable(Interpreter&, const Value& self, Arguments& arguments) {
+Value isprintable(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("isprintable", arguments, {}, 0);
+  interpreter.budget().visit(self.bytes().size());
   for (size_t at = 0; at < self.bytes().size(); at += character_at(self.bytes(), at).length) {
     if (!is_printable(character_at(self.bytes(), at).code)) return Value::boolean(false);
   }

@@ -1,6 +1,7 @@
 // tokenizer_document.cpp: the JSON of a tokenizer.json. A vocabulary of 100,000 entries goes past the document tree, whose
 // objects keep their keys in a list.
 #include "base/error.h"
+#include "base/impostor.h"
 #include "text/tokenizer/tokenizer_json.h"
 
 #include <unordered_set>
@@ -154,6 +155,8 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
 }  // namespace
 
 TokenizerDocument read_tokenizer_document(std::string_view json, std::string_view name) {
+  if (json.empty()) fail(ErrorKind::corrupt, "{}: the file is empty, a tokenizer was expected; fetch it again", name);
+  refuse_impostor(json, name, "a tokenizer");
   refuse_nul(json, name);
   TokenizerDocument document;
   DocumentReader reader(document, name);

@@ -62,11 +62,22 @@ void read_merges(const TokenizerDocument& document, const std::string& where, co
   }
 }
 
+/// Every id up to the highest takes memory: a few tokens with huge ids must not take all of it.
+void check_density(const TokenizerDocument& document, int64_t highest, const std::string& where) {
+  constexpr int64_t spare = 1 << 16;
+  const auto tokens = static_cast<int64_t>(document.vocabulary.size());
+  if (highest < 4 * tokens + spare) return;
+  const auto last = std::find_if(document.vocabulary.begin(), document.vocabulary.end(), [&](const auto& entry) { return entry.second == highest; });
+  fail(ErrorKind::corrupt, "{}: `vocab` gives the token `{}` the id {}, but has {} tokens in all; ids lie close together: the file is damaged", where,
+       printable(last->first), highest, tokens);
+}
+
 Ids read_vocabulary(const TokenizerDocument& document, const std::string& where, TokenizerParts& parts) {
   Ids ids;
   ids.reserve(document.vocabulary.size());
   int64_t highest = -1;
   for (const auto& [token, id] : document.vocabulary) highest = std::max(highest, id);
+  check_density(document, highest, where);
   parts.tokens.resize(static_cast<size_t>(highest + 1));
   std::vector<bool> taken(parts.tokens.size());
   for (const auto& [token, id] : document.vocabulary) {

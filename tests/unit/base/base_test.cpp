@@ -36,6 +36,12 @@ TEST(Error, TextFromOutsideCannotSteerATerminal) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xc3\xa9"), "\xc3\xa9");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "1m"),
+            "\\xc2\\x9b1m");  // U+009B begins a sequence as ESC [ does
+  EXPECT_EQ(printable("\xe2\x80\xae"
+                      "a\xe2\x80\xa8"),
+            "\\xe2\\x80\\xaea\\xe2\\x80\\xa8");  // from right to left, line separator
   EXPECT_EQ(printable("abcdef", 3), "abc...");
 }
 

@@ -3,11 +3,14 @@
 #include "base/error.h"
 #include "support/sentence_of.h"
 #include "support/temporary_folder.h"
+#include "support/without_privileges.h"
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -98,7 +101,25 @@ TEST(SystemFiles, WhatIsNoRegularFileIsRefusedWithoutWaiting) {
 
   EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path()); }), HasSubstr("this is a folder"));
   EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "pipe"); }), HasSubstr("a pipe"));
-  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "absent"); }), HasSubstr("No such file"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "absent"); }), HasSubstr("there is no such file"));
+}
+
+TEST(SystemFiles, LinksThatLeadNowhereAreTheReadersToMend) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink(folder.path() / "gone", folder.path() / "dangling");
+  std::filesystem::create_symlink(folder.path() / "loop", folder.path() / "loop");
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "dangling"); }), HasSubstr("/gone is not there"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / "loop"); }), HasSubstr("leads back to itself"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(folder.path() / std::string(300, 'n')); }), HasSubstr("shorter path"));
+}
+
+TEST(SystemFiles, WhatMayNotBeReadIsTheReadersToAllow) {
+  const TemporaryFolder folder;
+  testing_support::open_to_all(folder.path());
+  const auto file = folder.write("a", "secret");
+  std::filesystem::permissions(file, std::filesystem::perms::none);
+  const testing_support::WithoutPrivileges nobody;
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { SystemFiles().open(file); }), HasSubstr("Permission denied; give yourself the right"));
 }
 
 TEST(ReadText, RefusesFilesBeyondTheLimit) {
@@ -195,6 +216,20 @@ TEST(DurableWriter, ALongNameIsNoHindrance) {
   DurableWriter writer(path);
   writer.commit();
   EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(DurableWriter, AFileUnderConstructionHasNoNameWhereTheSystemAllows) {
+  const TemporaryFolder folder;
+  const int without_name = ::open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (without_name < 0) GTEST_SKIP() << "this file system has no files without names";
+  ::close(without_name);
+  folder.write("a", "old");
+  DurableWriter writer(folder.path() / "a");
+  writer.write(std::as_bytes(std::span("new", 3)));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  writer.commit();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_EQ(file_text(folder.path() / "a"), "new");
 }
 
 TEST(DurableWriter, AFolderThatIsNotThereIsSaid) {

@@ -1,0 +1,14 @@
+// vocabulary.h: whether the ids that the files of a checkpoint name are in the vocabulary of its weights.
+#pragma once
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/generation_config.h"
+#include "text/tokenizer.h"
+
+namespace lagoon {
+
+/// Before anything is generated: no id that tokenizer.json or generation_config.json names lies beyond the rows of the embedding.
+/// @throws Error(corrupt) naming the folder, the file, what it names and what there is
+void check_vocabulary(const Tokenizer& tokenizer, const GenerationConfig& advice, const Checkpoint& checkpoint);
+
+}  // namespace lagoon
