@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>

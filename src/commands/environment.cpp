@@ -71,15 +71,15 @@ std::string shown(const std::filesystem::path& path) { return printable(path.str
 
 /// Why standard output has no styles, or has them.
 std::string colour_origin(bool terminal) {
-  if (!terminal) return "standard output is no terminal";
   if (!variable("NO_COLOR").empty()) return "NO_COLOR";
-  return variable("TERM") == "dumb" ? "TERM" : "built-in";
+  if (variable("TERM") == "dumb") return "TERM";
+  return terminal ? "built-in" : "standard output is no terminal";
 }
 
 std::string progress_origin(bool quiet) {
   if (quiet) return "--quiet";
-  if (::isatty(STDERR_FILENO) != 1) return "standard error is no terminal";
-  return variable("TERM") == "dumb" ? "TERM" : "built-in";
+  if (variable("TERM") == "dumb") return "TERM";
+  return ::isatty(STDERR_FILENO) == 1 ? "built-in" : "standard error is no terminal";
 }
 
 /// Names a key of the config file with its line.

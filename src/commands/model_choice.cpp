@@ -143,7 +143,8 @@ void refuse_if_known_is_near(const std::string& model, const KnownNames& known, 
        printable(model), nearest);
 }
 
-ChosenModel choose_here(const std::string& model, const ModelLocation& location) {
+ChosenModel choose_here(const std::string& model, const ModelLocation& location, const Console& console) {
+  console.detail(fmt::format("model: {} ({})", printable(location.folder.string(), 4096), location.found_in));
   Checkpoint checkpoint = Checkpoint::open(location, SystemFiles());
   const bool said_otherwise = !location.alias.empty() || !location.revision.empty() || !is_exact(model, location);
   const uint64_t text_bytes = text_bytes_of(checkpoint.folder());
@@ -156,7 +157,7 @@ ChosenModel choose_here(const std::string& model, const ModelLocation& location)
 /// Where the copy on this machine cannot be opened and the artifact is known all the same, a plan needs no copy.
 ChosenModel choose_exact(const std::string& model, const ModelLocation& location, const Environment& environment, ModelNeed need) {
   try {
-    return choose_here(model, location);
+    return choose_here(model, location, environment.console);
   } catch (const Error& error) {
     auto known = location.found_in == "Hugging Face cache" ? KnownNames(environment).choose(model, need, true) : std::nullopt;
     if (!known) throw;
@@ -232,7 +233,7 @@ ChosenModel choose_model(const std::string& model, const Environment& environmen
   }
   const KnownNames known(environment);
   if (auto exact = known.choose(model, need, true)) return std::move(*exact);
-  if (location) return choose_here(model, *location);
+  if (location) return choose_here(model, *location, environment.console);
   if (const ModelAlias* alias = find_alias(model, environment.places)) {
     Environment without_aliases = environment;
     without_aliases.places.aliases.clear();
@@ -242,7 +243,7 @@ ChosenModel choose_model(const std::string& model, const Environment& environmen
   }
   if (auto meant = known.choose(model, need, false)) return std::move(*meant);
   refuse_if_known_is_near(model, known, environment.places);
-  return choose_here(model, find_model(model, environment.places));  // which says what is wrong
+  return choose_here(model, find_model(model, environment.places), environment.console);  // which says what is wrong
 }
 
 Json location_json(const Checkpoint& checkpoint) {

@@ -34,7 +34,9 @@ struct Flags {
 Tokenizer load_tokenizer(const std::string& model, const Environment& environment) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(model, ignored)) return Tokenizer::load(model);
-  return Tokenizer::load(find_model_folder(model, environment.places) / "tokenizer.json");
+  const std::filesystem::path file = find_model_folder(model, environment.places) / "tokenizer.json";
+  environment.console.detail("tokenizer: " + printable(file.string(), 4096));
+  return Tokenizer::load(file);
 }
 
 std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text, const Flags& flags, const EncodingProgress& progress = {}) {

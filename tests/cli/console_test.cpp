@@ -56,6 +56,16 @@ TEST(Console, VerboseSaysWhatIsChosen) {
   }
 }
 
+TEST(Console, VerboseNamesTheFolderWhereHeadersSuffice) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"plan", "nano"}, {"inspect", "nano"}, {"facts", "nano"}, {"models"}, {"tokenize", "nano", "hi"}}) {
+    std::vector<std::string> verbose = words;
+    verbose.push_back("--verbose");
+    EXPECT_THAT(run_lagoon(verbose).error, HasSubstr("models/nano")) << words.front();
+    EXPECT_EQ(run_lagoon(words).error, "") << words.front();
+  }
+}
+
 TEST(Console, QuietAndVerboseExcludeEachOther) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"--quiet", "--verbose", "models"}, {"models", "--verbose", "--quiet"}, {"--quiet", "models", "--verbose"}})

@@ -155,6 +155,18 @@ TEST_F(StandingDefaults, ConfigShowsEachSettingWithItsOrigin) {
   EXPECT_THAT(run({"config", "--all"}, text).output, HasSubstr("generate.chunk"));
 }
 
+TEST_F(StandingDefaults, ConfigNamesTheVariablesThatDecide) {
+  const std::string base = folder_.path().string();
+  const ProgramRun run =
+      run_lagoon({"config", "--quiet"},
+                 {.environment = {"LAGOON_CONFIG=", "XDG_CONFIG_HOME=" + base, "HF_HUB_CACHE=", "HF_HOME=" + base, "NO_COLOR=1", "TERM=xterm"}});
+  EXPECT_THAT(run.output, testing::ContainsRegex("config_file +" + base + "/lagoon/config.toml +XDG_CONFIG_HOME"));
+  EXPECT_THAT(run.output, testing::ContainsRegex("hub_cache +" + base + "/hub +HF_HOME"));
+  EXPECT_THAT(run.output, testing::ContainsRegex("colour +off +NO_COLOR"));
+  EXPECT_THAT(run.output, testing::ContainsRegex("progress +off +--quiet"));
+  EXPECT_THAT(run.output, testing::ContainsRegex("quiet +on +command line"));
+}
+
 TEST_F(StandingDefaults, TheFileIsFoundWhereItsNamesSay) {
   const std::string base = folder_.path().string();
   const auto path = [&](const std::vector<std::string>& environment) { return run_lagoon({"config", "--path"}, {.environment = environment}); };
