@@ -52,6 +52,14 @@ TEST(TerminalLeaving, CtrlCStopsADecodeAndKeepsTheSession) {
   EXPECT_TRUE(chat->is_restored());
 }
 
+TEST(TerminalLeaving, CtrlCRightBehindEnterStopsTheAnswer) {
+  ChatOnTerminal chat(endless());
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("Tell me a story.\r\x03");
+  EXPECT_TRUE(chat->wait_for_output("lagoon: stopped"));
+  EXPECT_TRUE(chat->wait_for_prompt());
+}
+
 TEST(TerminalLeaving, CtrlCStopsAPrefillAndKeepsTheSession) {
   ChatOnTerminal chat(slow());
   ASSERT_TRUE(chat->wait_for_prompt());
