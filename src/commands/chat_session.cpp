@@ -19,7 +19,9 @@ namespace {
 
 std::string count(int64_t number) { return format_count(static_cast<uint64_t>(std::max<int64_t>(number, 0))); }
 
-constexpr int hung_up = 128 + 1;  // as SIGHUP
+// Exit codes, as those of signals
+constexpr int hung_up = 128 + 1;
+constexpr int interrupted = 128 + 2;
 
 }  // namespace
 
@@ -54,7 +56,7 @@ int ChatSession::run() {
       case LineEnd::leave:
         return 0;
       case LineEnd::interrupt:
-        return 128 + 2;  // as SIGINT
+        return interrupted;
       case LineEnd::signal:
         return interrupt_exit_code();
       case LineEnd::hang_up:
@@ -63,7 +65,7 @@ int ChatSession::run() {
     // Whatever was under way has seen the signal.
     const SignalNews news = take_news();
     if (news.leaving) return interrupt_exit_code();
-    if (news.interrupted && !source_.edits() && !environment_.input_is_terminal) return 128 + 2;
+    if (news.interrupted && !source_.edits() && !environment_.input_is_terminal) return interrupted;
   }
 }
 
@@ -120,11 +122,12 @@ void ChatSession::turn(const std::string& text, const Answer& answer) {
     if (output_failed()) throw;
     if (!text.empty()) unanswered_ = text;
     const bool stopped = error.kind() == ErrorKind::cancelled;
-    if (stopped && interrupt_exit_code() != 128 + 2) return;  // SIGTERM or SIGHUP: run() leaves
+    if (stopped && interrupt_exit_code() != interrupted) return;  // SIGTERM or SIGHUP: run() leaves
     if (printer.printed()) printer.finish();
     source_.discard();
+    const bool has_advice = !text.empty() && environment_.input_is_terminal;
     const char* advice = "; the message is not part of the conversation: /edit changes it, /retry sends it again";
-    complain((stopped ? std::string("stopped before the answer began") : std::string(error.what())) + (text.empty() ? "" : advice));
+    complain((stopped ? std::string("stopped before the answer began") : std::string(error.what())) + (has_advice ? advice : ""));
     if (error.kind() == ErrorKind::bug) throw;
   }
 }
@@ -132,7 +135,9 @@ void ChatSession::turn(const std::string& text, const Answer& answer) {
 void ChatSession::report_turn(const Turn& turn) {
   if (turn.stopped) {
     source_.discard();
-    if (interrupt_exit_code() == 128 + 2) note("stopped; what came stays in the conversation, /retry answers again");
+    if (interrupt_exit_code() == interrupted) {
+      note(environment_.input_is_terminal ? "stopped; what came stays in the conversation, /retry answers again" : "stopped by Ctrl-C");
+    }
   } else if (turn.result.stop_reason == StopReason::max_tokens) {
     note(fmt::format("the answer is cut at --max-tokens {}", count(settings_.options.max_tokens)));
   } else if (turn.result.stop_reason == StopReason::context_full) {

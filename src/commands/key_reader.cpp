@@ -16,6 +16,7 @@ namespace lagoon {
 namespace {
 
 constexpr char escape = '\x1b';
+constexpr char ctrl_c = '\x03';
 constexpr int sequence_ms = 50;  // Escape and what belongs to it come together; a person's next key does not
 constexpr std::string_view paste_end = "\x1b[201~";
 
@@ -76,6 +77,14 @@ KeyReader::Wait KeyReader::fill(int timeout_ms, bool hears_news) {
 bool KeyReader::more_within(int timeout_ms) { return at_ < bytes_.size() || fill(timeout_ms, false) == Wait::data; }
 
 bool KeyReader::has_more() { return at_ < bytes_.size(); }
+
+bool KeyReader::take_ctrl_c() {
+  while (fill(0, false) == Wait::data) continue;
+  const size_t place = bytes_.find(ctrl_c, at_);
+  if (place == std::string::npos) return false;
+  at_ = place + 1;
+  return true;
+}
 
 void KeyReader::discard() {
   bytes_.clear();
@@ -157,7 +166,6 @@ Key KeyReader::sequence_key() {
 }
 
 Key KeyReader::paste_key() {
-  constexpr char ctrl_c = '\x03';
   size_t searched = at_;
   while (true) {
     const size_t end = bytes_.find(paste_end, searched);

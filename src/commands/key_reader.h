@@ -49,6 +49,9 @@ class KeyReader {
   /// Whether a key may be had without waiting.
   bool has_more();
 
+  /// Whether Ctrl-C was typed ahead, while it was a key still; it is taken, with all that came before it.
+  bool take_ctrl_c();
+
   /// Forgets what was typed ahead.
   void discard();
 

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,8 @@ EditedLine EditorSource::next(const std::string& text) {
   modes_.take_keys();
   EditedLine line = editor_.read(text);
   modes_.leave_signals();
+  // Typed right behind Enter, it is meant for the answer.
+  if (line.end == LineEnd::line && keys_.take_ctrl_c()) ::raise(SIGINT);
   return line;
 }
 

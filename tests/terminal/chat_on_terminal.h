@@ -38,8 +38,8 @@ class ChatOnTerminal {
   }
 };
 
-/// An answer that goes on until it is stopped: the tokens that end one are forbidden.
-inline std::vector<std::string> endless() { return {"--logit-bias", "2=-1000", "--logit-bias", "24=-1000"}; }
+/// An answer that goes on until it is stopped: the tokens that end one are forbidden, and plain kernels take their time.
+inline std::vector<std::string> endless() { return {"--logit-bias", "2=-1000", "--logit-bias", "24=-1000", "--kernels", "scalar", "--threads", "1"}; }
 
 /// Steps of one token and plain kernels: a long prompt takes seconds.
 inline std::vector<std::string> slow() { return {"--chunk", "1", "--kernels", "scalar", "--threads", "1"}; }

@@ -52,6 +52,14 @@ TEST(TerminalLeaving, CtrlCStopsADecodeAndKeepsTheSession) {
   EXPECT_TRUE(chat->is_restored());
 }
 
+TEST(TerminalLeaving, CtrlCRightBehindEnterStopsTheAnswer) {
+  ChatOnTerminal chat(endless());
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("Tell me a story.\r\x03");
+  EXPECT_TRUE(chat->wait_for_output("lagoon: stopped"));
+  EXPECT_TRUE(chat->wait_for_prompt());
+}
+
 TEST(TerminalLeaving, CtrlCStopsAPrefillAndKeepsTheSession) {
   ChatOnTerminal chat(slow());
   ASSERT_TRUE(chat->wait_for_prompt());
@@ -133,16 +141,16 @@ TEST(TerminalLeaving, AStoppedChatGivesTheTerminalBackAndGoesOn) {
 
 TEST(TerminalLeaving, AResizeDoesNotDisturbAnAnswer) {
   auto flags = endless();
-  flags.insert(flags.end(), {"--max-tokens", "600"});
+  flags.insert(flags.end(), {"--max-tokens", "200"});
   ChatOnTerminal chat(flags);
   ASSERT_TRUE(chat->wait_for_prompt());
   chat->type("Tell me a story.\r");
   ASSERT_TRUE(chat->wait_for_output("\x1b[0m\r\n"));
   chat->resize(10, 20);
   chat->resize(30, 100);
-  EXPECT_TRUE(chat->wait_for_output("cut at --max-tokens 600"));
+  EXPECT_TRUE(chat->wait_for_output("cut at --max-tokens 200"));
   EXPECT_TRUE(chat->wait_for_prompt());
-  EXPECT_TRUE(chat.say("/stats", "600 tokens"));
+  EXPECT_TRUE(chat.say("/stats", "200 tokens"));
 }
 
 TEST(TerminalLeaving, OutputThatCtrlSHoldsUpKeepsNobody) {
