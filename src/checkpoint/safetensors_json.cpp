@@ -220,7 +220,7 @@ void read_header_json(std::string_view text, std::string_view what, std::map<std
 }
 
 std::vector<std::pair<std::string, std::string>> read_weight_map(std::string_view text, std::string_view what) {
-  if (text.empty()) fail(ErrorKind::corrupt, "{}: the file is empty, an index was expected; fetch it again", what);
+  if (text.empty()) fail(ErrorKind::corrupt, "{}: the file is empty, an index in JSON was expected; fetch it again", what);
   refuse_nul(text, what);
   WeightMapReader reader(what);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);

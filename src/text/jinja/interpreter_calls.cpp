@@ -114,9 +114,8 @@ Value Interpreter::call_macro(const Macro& macro, Arguments& arguments) {
 
 /// Filters that look at each character or change it take many times what copying a text takes.
 static bool visits_each_character(std::string_view name) {
-  constexpr std::array<std::string_view, 18> names = {"capitalize", "center", "e",       "escape", "forceescape", "indent",
-                                                      "list",       "lower",  "reverse", "sort",   "striptags",   "title",
-                                                      "tojson",     "unique", "upper",   "urlize", "urlencode",   "wordwrap"};
+  constexpr std::array<std::string_view, 13> names = {"capitalize", "e",      "escape", "forceescape", "lower",     "reverse", "striptags",
+                                                      "title",      "unique", "upper",  "urlize",      "urlencode", "wordwrap"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

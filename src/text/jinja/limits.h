@@ -11,7 +11,7 @@ namespace lagoon::jinja {
 struct RenderLimits {
   size_t output_bytes = size_t{64} << 20;   // the rendered text, and any single text or JSON text on the way to it
   size_t list_items = size_t{1} << 20;      // elements of any single list, tuple or mapping
-  size_t integer_bits = size_t{1} << 18;    // any single integer
+  size_t integer_bits = size_t{1} << 14;    // any single integer
   size_t produced_bytes = size_t{1} << 30;  // all values made during the render together, those already dropped included
   uint64_t steps = 10'000'000;              // expressions, statements, rounds of a loop, items of a filter, compared values
   int macro_depth = 200;                    // calls of macros, callers, recursive loops and blocks inside each other
@@ -43,7 +43,7 @@ class Budget {
   /// Called before `bytes` of text are compared or searched.
   void scan(size_t bytes) { step(bytes / 64 + 1); }
   /// Called before each character of a text of `bytes` is looked at or changed.
-  void visit(size_t bytes) { step(bytes / 4); }
+  void visit(size_t bytes) { step(bytes / 2); }
   /// Called before `needle` is searched in a text of `bytes`: a short needle can cost its length at every place.
   void search(size_t bytes, size_t needle) {
     const size_t passes = 1 + (needle < 256 ? needle : 256) / 16;
@@ -60,6 +60,7 @@ class Budget {
     if (bits > limits_.integer_bits) refuse_integer();
   }
   void produced(size_t bytes) {
+    step(bytes / 16);
     produced_ += bytes;
     if (produced_ > limits_.produced_bytes) refuse_produced();
   }

@@ -58,6 +58,7 @@ Value xmlattr(Interpreter& interpreter, Arguments& arguments) {
   MarkedText out;
   for (const auto& [key, value] : bound[0].as_dict().entries()) {
     if (value.is_none() || is_undefined(value)) continue;
+    if (value.is_text()) interpreter.budget().visit(value.bytes().size());
     if (!key.is_text()) raise("TypeError", "expected string or bytes-like object, got '{}'", type_name(key));
     if (key.bytes().find_first_of(" \t\n\r\f\v/>=") != std::string::npos) {
       raise("ValueError", "Invalid character in attribute name: {}", repr(key));

@@ -147,6 +147,7 @@ Value zfill(Interpreter& interpreter, const Value& self, Arguments& arguments) {
 
 Value expandtabs(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("expandtabs", arguments, {"tabsize"}, 0);
+  interpreter.budget().visit(self.bytes().size());
   const int64_t size = bound.integer(0, 8);
   const std::string& text = self.bytes();
   MarkedText out;

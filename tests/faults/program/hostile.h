@@ -25,7 +25,7 @@ constexpr bool sanitized = false;
 #endif
 
 constexpr uint64_t most_cpu_seconds = sanitized ? 60 : 1;
-constexpr uint64_t most_memory = uint64_t{sanitized ? 16 : 1} * 256 << 20;  // bytes
+constexpr uint64_t most_memory = uint64_t{sanitized ? 16 : 1} * 384 << 20;  // bytes
 
 inline const std::filesystem::path& nano_folder() {
   static const std::filesystem::path folder = LAGOON_SOURCE_DIR "/models/nano";

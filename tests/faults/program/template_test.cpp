@@ -8,9 +8,8 @@ using namespace testing_support;
 
 constexpr const char* file = "chat_template.jinja";
 
-Spoiled source(const char* name, const std::string& text, std::vector<std::string> parts) {
-  parts.insert(parts.begin(), "chat_template.jinja");
-  return {name, [text](HostileFolder& folder) { folder.put(file, text); }, std::move(parts)};
+Spoiled source(const char* name, const std::string& text, const std::vector<std::string>& parts) {
+  return {name, [text](HostileFolder& folder) { folder.put(file, text); }, parts};
 }
 
 std::string loop(const std::string& body) { return "{% for i in range(99999) %}" + body + "{% endfor %}"; }

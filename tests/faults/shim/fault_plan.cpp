@@ -24,6 +24,7 @@ struct Plan {
   const char* operation = nullptr;
   const char* path = nullptr;
   const char* report = nullptr;
+  uint64_t least = uint64_t{1} << 20;
   int64_t at = 0;
   bool each = false;
   bool onward = false;
@@ -35,6 +36,7 @@ struct Plan {
     operation = std::getenv("FAULT_OPERATION");
     path = std::getenv("FAULT_PATH");
     report = std::getenv("FAULT_REPORT");
+    if (const char* bytes = std::getenv("FAULT_LEAST"); bytes != nullptr) least = std::strtoull(bytes, nullptr, 10);
     const char* place = std::getenv("FAULT_AT");
     if (place != nullptr) {
       each = std::strcmp(place, "each") == 0;
@@ -186,6 +188,8 @@ Fault fault_of(const char* operation, int descriptor) {
   const bool now = plan().at > 0 && (number == plan().at || (plan().onward && number > plan().at));
   return now ? carry_out(descriptor) : Fault{};
 }
+
+uint64_t least_bytes() { return ready ? plan().least : UINT64_MAX; }
 
 void add_live(int64_t bytes) { live += bytes; }
 

@@ -14,6 +14,9 @@ struct Fault {
 /// Counts an operation and says how it goes wrong. Signals are sent, and processes forked, in here. @param descriptor  -1: of no file
 Fault fault_of(const char* operation, int descriptor);
 
+/// From which on an allocation counts.
+uint64_t least_bytes();
+
 /// Bytes of blocks of 1 MiB and more: given out, or taken back if negative.
 void add_live(int64_t bytes);
 

@@ -1,12 +1,13 @@
 // A library that is loaded before the C library (LD_PRELOAD) and makes the k-th operation of a kind go wrong, as a bad disk, a full one, an
 // exhausted machine or a person at the keyboard would. Environment:
 //
-//   FAULT_OPERATION  read, write, sync, rename, close, allocate (1 MiB and more), step (a step of the model begins, with several threads)
+//   FAULT_OPERATION  read, write, sync, rename, close, allocate, step (a step of the model begins, with several threads)
 //   FAULT_PATH       count only files whose path holds this text (read, write, sync, close)
 //   FAULT_AT         which one, counted from 1; 0: none; "each": every one, each in a process of its own that is forked just before; "from N": N
 //                    and all that follow
 //   FAULT_KIND       a number: the call fails with this errno; "short": one byte is read or written; "interrupted": every other call fails
 //                    with EINTR; "shrink": the file loses its second half first; "signal N", "signals N M": they come just before
+//   FAULT_LEAST      bytes from which on an allocation counts; 1 MiB unless given
 //   FAULT_REPORT     a file that tells afterwards: a line "operations N fired N live BYTES", and for "each" a line for each process:
 //                    "at N exit CODE output BYTES live BYTES error SENTENCE"
 //
@@ -51,7 +52,7 @@ void taken(void* block) {
 }
 
 bool refused(size_t bytes) {
-  if (!is_big(bytes) || fault_of("allocate", -1).kind != Fault::Kind::error) return false;
+  if (bytes < fault_shim::least_bytes() || fault_of("allocate", -1).kind != Fault::Kind::error) return false;
   errno = ENOMEM;
   return true;
 }

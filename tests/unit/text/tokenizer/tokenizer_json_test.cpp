@@ -163,7 +163,7 @@ TEST(TokenizerJson, AMissingFileIsAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::invalid);
-    EXPECT_STREQ(error.what(), "/nowhere/tokenizer.json: cannot be opened for reading: No such file or directory");
+    EXPECT_STREQ(error.what(), "/nowhere/tokenizer.json: there is no such file; look at the path, or fetch the file");
   }
 }
 
