@@ -12,6 +12,7 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/sampling_flags.h"
+#include "text/vocabulary.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -92,6 +93,7 @@ int converse(const ChatFlags& flags, const Environment& environment, Surrounding
   const GenerationConfig advice = load_generation_config(checkpoint.folder(), SystemFiles());
   const Tokenizer tokenizer = Tokenizer::load(checkpoint.folder() / "tokenizer.json");
   const ChatTemplate chat_template = ChatTemplate::load(checkpoint.folder());
+  check_vocabulary(tokenizer, advice, checkpoint);
   ChatSettings settings = {.seed_given = seed_given(flags.sampling), .view = view_of(flags, environment), .max_context = config.max_context};
   settings.options = {.sampling = sampling_of(flags.sampling, advice),
                       .end_ids = end_ids(advice, config),

@@ -1,6 +1,7 @@
 // score: how likely a model finds a text.
 #include "base/error.h"
 #include "base/json.h"
+#include "checkpoint/generation_config.h"
 #include "commands/chat_input.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
@@ -12,6 +13,7 @@
 #include "commands/progress.h"
 #include "commands/token_input.h"
 #include "engine/scoring.h"
+#include "text/vocabulary.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -40,7 +42,6 @@ struct Flags {
 /// What is scored, and how its tokens are shown.
 struct Text {
   std::vector<int32_t> ids;
-  uint64_t bytes = 0;                  // of the text; 0 where only ids are known
   std::optional<Tokenizer> tokenizer;  // nullopt where ids were given
 };
 
@@ -50,9 +51,10 @@ Text read_ids(const std::string& path) {
   return {.ids = std::move(lists.front())};
 }
 
-Text read_text_of(const std::string& file, const std::filesystem::path& folder) {
+Text read_text_of(const std::string& file, const Checkpoint& checkpoint) {
   const std::string text = read_named_text(file);
-  Text read{.bytes = text.size(), .tokenizer = Tokenizer::load(folder / "tokenizer.json")};
+  Text read{.tokenizer = Tokenizer::load(checkpoint.folder() / "tokenizer.json")};
+  check_vocabulary(*read.tokenizer, load_generation_config(checkpoint.folder(), SystemFiles()), checkpoint);
   try {
     read.ids = raw_prompt(*read.tokenizer, text);
   } catch (const Error& error) {
@@ -120,7 +122,7 @@ int run(const Flags& flags, const Environment& environment) {
   if (flags.given("FILE") && !flags.ids.empty()) fail(ErrorKind::invalid, "score takes either a FILE of text or --ids FILE.json, and not both");
   const Checkpoint checkpoint = open_weights(flags.model, environment);
   const ModelConfig& config = checkpoint.config();
-  const Text text = flags.ids.empty() ? read_text_of(flags.file, checkpoint.folder()) : read_ids(flags.ids);
+  const Text text = flags.ids.empty() ? read_text_of(flags.file, checkpoint) : read_ids(flags.ids);
   const auto tokens = static_cast<int64_t>(text.ids.size());
   const ScoreOptions asked = score_options(flags, tokens, config);
   const ScoreOptions options = cut_to(asked, tokens);
@@ -134,7 +136,8 @@ int run(const Flags& flags, const Environment& environment) {
 
   ScoreSummary summary;
   Json listed = Json::array();
-  ProgressLine progress(environment.error_is_terminal && !(flags.token_logprobs && !flags.json && environment.output_is_terminal), "scoring", "tokens");
+  ProgressLine progress(environment.error_is_terminal && !(flags.token_logprobs && !flags.json && environment.output_is_terminal), "scoring",
+                        "tokens");
   ScoreEvents events;
   events.token = [&](const TokenScore& score) {
     summary.add(score.log_probability);
@@ -178,7 +181,8 @@ Command declare_score(CLI::App& program) {
   parser->add_option("--stride", flags->stride, "tokens from one window's beginning to the next's (half of the context)")
       ->transform(whole_number<int64_t>());
   parser->add_flag("--json", flags->json, "one JSON object");
-  parser->add_flag("--token-logprobs", flags->token_logprobs, "also each token's log probability, and its rank among all tokens (0 is the likeliest)");
+  parser->add_flag("--token-logprobs", flags->token_logprobs,
+                   "also each token's log probability, and its rank among all tokens (0 is the likeliest)");
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);
   return {parser,
