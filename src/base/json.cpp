@@ -11,6 +11,9 @@
 namespace lagoon {
 namespace {
 
+// bytes. nlohmann copies keys where objects move, in functions that must not fail: with a key as large as this there is always memory for that.
+constexpr size_t longest_key = 1 << 16;
+
 /// Builds the document and checks what nlohmann's own reader lets pass. A key goes straight to the end of its object: looking
 /// it up there first, as that reader does, takes time quadratic in the number of keys.
 class StrictReader {
@@ -40,6 +43,9 @@ class StrictReader {
     return true;
   }
   bool key(std::string& name) {
+    if (name.size() > longest_key) {
+      fail(ErrorKind::corrupt, "{}: a key has {} bytes, at most {} are read: `{}`", what_, name.size(), longest_key, printable(name, 40));
+    }
     if (!keys_.back().insert(name).second) {
       fail(ErrorKind::corrupt, "{}: the key `{}` stands twice in one object; one of the two must go", what_, printable(name));
     }

@@ -13,14 +13,15 @@ void check_ranges(std::vector<TensorHeader> tensors, uint64_t file_bytes) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorHeader& a, const TensorHeader& b) { return a.offset < b.offset; });
   uint64_t end = 0;
   for (const TensorHeader& tensor : tensors) {
-    unsigned __int128 bits = static_cast<unsigned>(bits_of(tensor.type));
+    uint64_t elements = 1;
     for (const int64_t dimension : tensor.shape) {
       fuzz::check(dimension >= 0, "a negative dimension", tensor.name);
-      bits *= static_cast<uint64_t>(dimension);
-      if (bits == 0) break;
-      fuzz::check(bits <= static_cast<unsigned __int128>(file_bytes) * 8, "a tensor larger than the file", tensor.name);
+      if (dimension == 0) elements = 0;
+      const auto most = static_cast<uint64_t>(dimension > 0 ? dimension : 1);
+      fuzz::check(elements <= file_bytes * 8 / most, "a tensor larger than the file", tensor.name);
+      elements *= most;
     }
-    fuzz::check(bits == static_cast<unsigned __int128>(tensor.bytes) * 8, "bytes that do not fit the shape", tensor.name);
+    fuzz::check(elements * static_cast<uint64_t>(bits_of(tensor.type)) == tensor.bytes * 8, "bytes that do not fit the shape", tensor.name);
     fuzz::check(tensor.offset <= file_bytes && tensor.bytes <= file_bytes - tensor.offset, "a range outside the file", tensor.name);
     if (tensor.bytes == 0) continue;
     fuzz::check(tensor.offset >= end, "overlapping ranges", tensor.name);

@@ -135,6 +135,13 @@ TEST(Json, ObjectsOfManyKeysAreRead) {
   EXPECT_EQ(document.back().dump(), R"([{"a":199999}])");
 }
 
+TEST(Json, KeysAreBounded) {
+  const auto object = [](size_t bytes) { return "{\"" + std::string(bytes, 'k') + "\": 1}"; };
+  EXPECT_NO_THROW(parse_json(object(65536), "x"));
+  EXPECT_THAT(sentence_of(ErrorKind::corrupt, [&] { parse_json(object(65537), "config.json"); }),
+              HasSubstr("config.json: a key has 65537 bytes, at most 65536 are read: `kkk"));
+}
+
 TEST(Json, DepthIsBounded) {
   EXPECT_NO_THROW(parse_json(std::string(500, '[') + std::string(500, ']'), "x"));
   EXPECT_THAT(sentence_of(ErrorKind::corrupt, [] { parse_json(std::string(1'000'000, '['), "x"); }), HasSubstr("nested deeper than 512"));
