@@ -83,7 +83,7 @@ TEST_F(StandingDefaults, WhatIsNotKnownIsNamedWithWhatIs) {
     std::vector<const char*> parts;
   };
   for (const Case& one :
-       std::vector<Case>{{"[generat]\nseed = 1", {"line 1: `generat` is no command", "did you mean `generate`?", "defaults, generate, plan"}},
+       std::vector<Case>{{"[generat]\nseed = 1", {"line 1: `generat` is no command", "did you mean `generate`?", "defaults, chat, generate, plan"}},
                          {"[generate]\ntemprature = 1", {"line 2: `generate.temprature`", "did you mean `temperature`?", "top-k, top-p"}},
                          {"[defaults]\nthread = 1", {"`defaults.thread` is no flag of any command", "did you mean `threads`?"}},
                          {"[generate]\nmtp = 1", {"`generate.mtp` is no flag"}},
