@@ -25,7 +25,7 @@ install(FILES ${printed}/lagoon.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/ven
 install(FILES ${printed}/lagoon.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "The Lagoon developers <lagoon@invalid>")
+set(CPACK_PACKAGE_CONTACT "Lagoon maintainers <maintainers@lagoon.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "runs Laguna language models on machines that people own")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Inspects, plans, runs, scores and benchmarks published checkpoints of Poolside's Laguna language models (XS.2, XS-2.1, S-2.1, M.1) inside a\n memory budget that it computes before anything loads. A small trained model, nano, is part of the package.")
