@@ -49,7 +49,7 @@ class Section {
       : Section(object, source, std::move(inside)) {
     if (!object_.is_object()) {
       fail(ErrorKind::invalid, "{} is {}, an object was needed with some of the keys {}",
-           inside_.empty() ? source.what + ": the document" : fmt::format("{}: `{}`", source.place(inside_), inside_), shown(object_),
+           inside_.empty() ? source.what + ": the document" : fmt::format("{}: `{}`", source.place(inside_), printable(inside_)), shown(object_),
            fmt::join(keys, ", "));
     }
     const bool top = inside_.empty();
@@ -63,7 +63,7 @@ class Section {
 
   std::string about(std::string_view key) const {
     const std::string whole = fmt::format("{}{}{}", inside_, inside_.empty() ? "" : ".", key);
-    return fmt::format("{}: `{}{}{}`", source_.place(whole), inside_, inside_.empty() ? "" : ".", printable(key));
+    return fmt::format("{}: `{}{}{}`", source_.place(whole), printable(inside_), inside_.empty() ? "" : ".", printable(key));
   }
   const Source& source() const { return source_; }
 
