@@ -21,6 +21,8 @@
 namespace lagoon {
 namespace {
 
+constexpr uint64_t least_disk_bytes = 64u << 20;
+
 struct KnownModel {
   const char* spec;
   const char* name;  // as a sentence has it
@@ -90,6 +92,15 @@ Json to_json(const MachineLimits& limits, const std::vector<ModelBound>& bounds)
   return document;
 }
 
+/// Before anything is measured.
+void check_disk_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool large = std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) >= least_disk_bytes;
+  if (!large)
+    fail(ErrorKind::invalid, "--disk {}: a regular file of 64 MiB or more was needed; name one on the disk that is meant",
+         printable(path.string(), 4096));
+}
+
 MachineLimits measure_with_progress(int threads, const std::optional<std::filesystem::path>& disk, MemoryBudget& budget, uint64_t bytes,
                                     const Environment& environment) {
   // Five readings for each number of threads, each probe, and the time that a wake takes.
@@ -113,6 +124,7 @@ int run_machine(const BenchFlags& flags, const Environment& environment) {
          cores == 1 ? "" : "s", cores);
   const int threads = flags.runner.threads > 0 ? flags.runner.threads : cores;
   const std::optional<std::filesystem::path> disk = flags.disk.empty() ? std::nullopt : std::make_optional<std::filesystem::path>(flags.disk);
+  if (disk) check_disk_file(*disk);
   const AvailableMemory memory = read_available_memory();
   const std::optional<uint64_t> usable = memory.usable();
   if (usable && *usable < 2 * ReadBandwidth::least_bytes) {
@@ -122,8 +134,7 @@ int run_machine(const BenchFlags& flags, const Environment& environment) {
   const uint64_t bytes = ReadBandwidth::usual_bytes(usable);
   const MachineLimits limits = measure_with_progress(threads, disk, budget, bytes, environment);
   if (disk && !limits.disk_rate)
-    fail(ErrorKind::invalid, "--disk {}: it could not be read past the system's cache; name a regular file of 64 MiB or more on a disk",
-         printable(flags.disk));
+    fail(ErrorKind::invalid, "--disk {}: it could not be read past the system's cache; name a file on a disk", printable(flags.disk));
   const std::vector<ModelBound> bounds = bounds_of(limits);
   if (flags.format == "json") {
     write_output(to_json(limits, bounds).dump(2) + "\n");

@@ -27,6 +27,18 @@ std::string speed(int64_t tokens, double seconds) {
   return seconds > 0.0 ? fmt::format("{:.2f} s, {:.1f} tokens/s", seconds, static_cast<double>(tokens) / seconds) : fmt::format("{:.2f} s", seconds);
 }
 
+bool takes_nothing(const std::string& name) {
+  const auto& known = chat_commands();
+  return name == "/exit" ||
+         std::any_of(known.begin(), known.end(), [&](const ChatCommand& command) { return command.name == name && *command.arguments == '\0'; });
+}
+
+/// A name as a shell would take it: quotes around it are not part of it.
+std::string unquoted(const std::string& text) {
+  const bool quoted = text.size() >= 2 && text.front() == text.back() && (text.front() == '"' || text.front() == '\'');
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 }  // namespace
 
 const std::vector<ChatCommand>& chat_commands() {
@@ -50,6 +62,8 @@ bool ChatSession::obey(const std::string& line) {
   const std::string name = line.substr(0, end);
   const std::string rest = trimmed(line.substr(end));
   try {
+    if (!rest.empty() && takes_nothing(name))
+      fail(ErrorKind::invalid, "{} takes nothing behind it, `{}` was found; leave it out", name, printable(rest, 40));
     if (name == "/quit" || name == "/exit") return false;
     if (name == "/help") {
       help();
@@ -64,19 +78,20 @@ bool ChatSession::obey(const std::string& line) {
     } else if (name == "/edit") {
       edit(rest);
     } else if (name == "/save" || name == "/save!") {
-      save(rest, name.back() == '!');
+      save(unquoted(rest), name.back() == '!');
     } else if (name == "/load") {
       if (rest.empty()) fail(ErrorKind::invalid, "/load: name the FILE");
-      load(rest);
+      load(unquoted(rest));
     } else if (name == "/stats") {
       stats();
     } else {
       std::string names;
       for (const ChatCommand& command : chat_commands()) names += std::string(" ") + command.name;
-      complain(fmt::format("`{}` is no command; there are{}; //text sends a message that begins with a slash", printable(name, 40), names));
+      complain(fmt::format("`{}` is no command; there are{}; //text sends a message that begins with a slash", printable(name, 40), names),
+               ErrorKind::invalid);
     }
   } catch (const Error& error) {
-    complain(error.what());
+    complain(error.what(), error.kind());
   }
   return true;
 }
@@ -97,6 +112,7 @@ void ChatSession::help() const {
 void ChatSession::clear() {
   conversation_.clear();
   last_.reset();
+  last_cost_ = 0;
   unanswered_.clear();
   file_.clear();
   told_room_ = false;
@@ -165,6 +181,12 @@ void ChatSession::save(const std::string& file, bool over) {
   if (path.empty()) fail(ErrorKind::invalid, "/save: name the FILE; there is none yet that this conversation was saved to");
   if (conversation_.messages().empty()) fail(ErrorKind::invalid, "/save: there are no messages yet");
   std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    fail(ErrorKind::invalid, "{}: this is a folder; name a file, such as {}", printable(path.string(), 4096),
+         printable((path / "talk.json").string(), 4096));
+  if (path.has_parent_path() && !std::filesystem::exists(path.parent_path(), error))
+    fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", printable(path.string(), 4096),
+         printable(path.parent_path().string(), 4096));
   if (!over && path != file_ && std::filesystem::exists(path, error))
     fail(ErrorKind::invalid, "{}: there is such a file already; /save! {} overwrites it", printable(path.string(), 4096), printable(file, 4096));
   const std::string text = conversation_.messages().dump(2) + "\n";
@@ -183,8 +205,10 @@ void ChatSession::load(const std::string& file) {
   file_ = path;
   unanswered_.clear();
   last_.reset();
+  last_cost_ = 0;
   const Json& messages = conversation_.messages();
-  const bool asks = !messages.empty() && messages.back().value("role", "") == "user";
+  const std::string last = messages.empty() ? "" : messages.back().value("role", "");
+  const bool asks = last == "user" || last == "tool";
   say(fmt::format("{} {} loaded{}\n", messages.size(), messages.size() == 1 ? "message" : "messages",
                   asks ? "; the last one has no answer yet: /retry answers it" : ""));
   told_room_ = false;
@@ -200,7 +224,7 @@ void ChatSession::stats() const {
     text += fmt::format("last prompt      {} tokens reused, {} processed ({})\n", count(result.reused_tokens), count(processed),
                         speed(processed, result.prompt_seconds));
     text += fmt::format("last answer      {} tokens ({})\n", count(generated), speed(generated, result.generate_seconds));
-    text += fmt::format("seed             {}\n", settings_.options.sampling.seed);
+    text += fmt::format("seed             {}\n", last_seed_);
   }
   say(text + settings_.memory_lines());
 }

@@ -53,7 +53,14 @@ MarkedText render_chat(const std::filesystem::path& folder, const ChatInput& inp
   if (!input.tools.empty()) request.tools = read_named_json(input.tools);
   request.thinking = input.thinking;
   if (answered != nullptr) *answered = ends_with_answer(request.messages);
-  return ChatTemplate::load(folder).render(request);
+  const ChatTemplate chat_template = ChatTemplate::load(folder);
+  try {
+    return chat_template.render(request);
+  } catch (const Error& error) {
+    if (input.messages.empty()) throw;
+    // Whatever is wrong with messages, their file is what can be changed.
+    throw Error(error.kind(), fmt::format("{}: {}", input.messages == "-" ? "standard input" : printable(input.messages, 4096), error.what()));
+  }
 }
 
 std::string to_json(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }

@@ -23,6 +23,24 @@ std::string count(int64_t number) { return format_count(static_cast<uint64_t>(st
 constexpr int hung_up = 128 + 1;
 constexpr int interrupted = 128 + 2;
 
+/// What is pasted is a message, unless it is one line that begins with the name of a command.
+bool is_command(const EditedLine& line) {
+  if (line.text.front() != '/') return false;
+  if (!line.pasted) return !line.text.starts_with("//");
+  const std::string name = line.text.substr(0, line.text.find_first_of(" \t"));
+  const auto& known = chat_commands();
+  return line.text.find('\n') == std::string::npos &&
+         std::any_of(known.begin(), known.end(), [&](const ChatCommand& command) { return command.name == name; });
+}
+
+/// A slash that is doubled or stands behind a blank is text; what is pasted is sent as it is.
+std::string message_of(const EditedLine& line) {
+  const std::string& text = line.text;
+  if (line.pasted) return text;
+  const size_t slash = text.find_first_not_of(' ');
+  return text.front() == '/' ? text.substr(1) : slash > 0 && text[slash] == '/' ? text.substr(slash) : text;
+}
+
 }  // namespace
 
 AnswerStyle ChatSession::style() const {
@@ -40,9 +58,10 @@ void ChatSession::note(const std::string& sentence) const {
   environment_.console.note(visible(sentence));
 }
 
-void ChatSession::complain(const std::string& sentence) const {
+void ChatSession::complain(const std::string& sentence, ErrorKind kind) {
   flush_output();
   environment_.console.error(visible(sentence));
+  if (failed_ == 0) failed_ = exit_code_of(kind);
 }
 
 int ChatSession::run() {
@@ -51,10 +70,10 @@ int ChatSession::run() {
     const EditedLine line = source_.next(text);
     switch (line.end) {
       case LineEnd::line:
-        if (!take(line)) return 0;
+        if (!take(line)) return end_code();
         break;
       case LineEnd::leave:
-        return 0;
+        return end_code();
       case LineEnd::interrupt:
         return interrupted;
       case LineEnd::signal:
@@ -69,20 +88,21 @@ int ChatSession::run() {
   }
 }
 
+/// Nobody saw what failed where nobody types: the exit code says it.
+int ChatSession::end_code() const { return environment_.input_is_terminal ? 0 : failed_; }
+
 /// False: the chat is over.
 bool ChatSession::take(const EditedLine& line) {
   const std::string& text = line.text;
   const bool replaces = std::exchange(replaces_, false) && !line.cleared;
   if (text.find_first_not_of(" \t\n") == std::string::npos) return true;
   if (!is_valid_utf8(text)) {
-    complain("what was typed is not valid UTF-8 and was not sent; set the terminal or the file to that encoding");
+    complain("what was typed is not valid UTF-8 and was not sent; set the terminal or the file to that encoding", ErrorKind::invalid);
     return true;
   }
   source_.remember(text);
-  if (text.front() == '/' && !text.starts_with("//")) return obey(text);
-  // A slash that is doubled or stands behind a blank is text.
-  const size_t slash = text.find_first_not_of(' ');
-  std::string message = text.front() == '/' ? text.substr(1) : slash > 0 && text[slash] == '/' ? text.substr(slash) : text;
+  if (is_command(line)) return obey(text);
+  std::string message = message_of(line);
   if (!replaces) {
     send(std::move(message));
   } else {
@@ -97,7 +117,8 @@ void ChatSession::send(std::string text) {
 
 void ChatSession::turn(const std::string& text, const Answer& answer) {
   AnswerOptions options = settings_.options;
-  if (!settings_.seed_given) settings_.options.sampling.seed = options.sampling.seed = random_seed();
+  if (!settings_.seed_given) options.sampling.seed = random_seed();
+  const int64_t before = conversation_.tokens();
   AnswerPrinter printer(style());
   std::optional<ProgressLine> progress(std::in_place, environment_.error_is_terminal, "reading the prompt", "tokens");
   GenerationEvents events;
@@ -113,6 +134,8 @@ void ChatSession::turn(const std::string& text, const Answer& answer) {
   };
   try {
     last_ = answer(options, events);
+    last_seed_ = options.sampling.seed;
+    last_cost_ = std::max<int64_t>(0, conversation_.tokens() - before);
     progress.reset();
     printer.finish();
     unanswered_.clear();
@@ -125,11 +148,20 @@ void ChatSession::turn(const std::string& text, const Answer& answer) {
     if (stopped && interrupt_exit_code() != interrupted) return;  // SIGTERM or SIGHUP: run() leaves
     if (printer.printed()) printer.finish();
     source_.discard();
-    const bool has_advice = !text.empty() && environment_.input_is_terminal;
-    const char* advice = "; the message is not part of the conversation: /edit changes it, /retry sends it again";
-    complain((stopped ? std::string("stopped before the answer began") : std::string(error.what())) + (has_advice ? advice : ""));
+    const std::string said = stopped ? "stopped before the answer began" : error.what();
+    complain(said + (dynamic_cast<const ContextExceeded*>(&error) != nullptr ? way_out_of_context() : advice_on(text)), error.kind());
     if (error.kind() == ErrorKind::bug) throw;
   }
+}
+
+std::string ChatSession::advice_on(const std::string& text) const {
+  const bool has_advice = !text.empty() && environment_.input_is_terminal;
+  return has_advice ? "; the message is not part of the conversation: /edit changes it, /retry sends it again" : "";
+}
+
+std::string ChatSession::way_out_of_context() const {
+  return "; the message is not part of the conversation: /edit shortens it, /save FILE keeps what was said, /clear begins a new conversation" +
+         more_context();
 }
 
 void ChatSession::report_turn(const Turn& turn) {
@@ -153,7 +185,8 @@ void ChatSession::report_turn(const Turn& turn) {
 /// Before the context is full: while there is room to do something about it.
 void ChatSession::note_room() {
   const int64_t left = settings_.context - conversation_.tokens();
-  const bool near = left < settings_.context / 10 || left < std::min<int64_t>(512, settings_.context / 4);
+  // Another turn such as the last one would not fit, or little is left by itself.
+  const bool near = left < last_cost_ || left < settings_.context / 10 || left < std::min<int64_t>(512, settings_.context / 4);
   if (!near) told_room_ = false;
   if (!near || (told_room_ && left > settings_.context / 20)) return;  // once, and again when little is left
   told_room_ = true;

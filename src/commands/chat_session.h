@@ -2,6 +2,7 @@
 // is said before the next.
 #pragma once
 
+#include "base/error.h"
 #include "commands/answer_printer.h"
 #include "commands/conversation.h"
 #include "commands/environment.h"
@@ -74,7 +75,10 @@ class ChatSession {
   void say(const std::string& text) const;
   void note(const std::string& sentence) const;
   /// What was asked for and not done.
-  void complain(const std::string& sentence) const;
+  void complain(const std::string& sentence, ErrorKind kind);
+  int end_code() const;
+  std::string advice_on(const std::string& text) const;
+  std::string way_out_of_context() const;
   std::filesystem::path path_of(const std::string& file) const;
 
   Conversation& conversation_;
@@ -87,6 +91,9 @@ class ChatSession {
   std::string unanswered_;      // the message that got no answer
   std::filesystem::path file_;  // of the last /save or /load
   std::optional<Turn> last_;
+  uint64_t last_seed_ = 0;
+  int64_t last_cost_ = 0;   // tokens that the last turn added
+  int failed_ = 0;          // the exit code of the first thing that was asked for and not done; 0: there was none
   bool told_room_ = false;  // that the context is nearly full
 };
 

@@ -118,6 +118,7 @@ std::string CommandLine::refusal(const CLI::ParseError& error) const {
       command == nullptr ? "`lagoon --help` lists what is understood" : fmt::format("`lagoon {} --help` lists what is understood", parser.get_name());
   std::vector<std::string> surplus = program_.remaining();
   if (command != nullptr && surplus.empty()) surplus = parser.remaining();
+  if (surplus.empty() && command == nullptr && error.get_name() == "RequiredError") return "a command is missing; " + help;
   if (surplus.empty()) return printable(once(error.what()), 400) + "; " + help;
   if (surplus.front() == "--" && surplus.size() > 1) surplus.erase(surplus.begin());
   const std::string& first = surplus.front();

@@ -57,7 +57,7 @@ class Section {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       if (top && value.is_object()) continue;  // the flags of a command
       fail(ErrorKind::invalid, "{} is no key that Lagoon knows; known are {}{}", about(key), fmt::join(keys, ", "),
-           top ? ", and sections named after commands, with the defaults of their flags" : "");
+           top ? ", and sections named after commands: tables with the defaults of their flags" : "");
     }
   }
 

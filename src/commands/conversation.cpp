@@ -44,11 +44,19 @@ void Conversation::set_system(const std::optional<std::string>& text) {
   if (text) messages_.insert(messages_.begin(), message_of("system", *text));
 }
 
+int64_t Conversation::tokens_of(const Json& messages, const std::string& what, bool thinking) const {
+  try {
+    return static_cast<int64_t>(tokenizer_.encode(render(messages, thinking, false)).size());
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", what, error.what()));
+  }
+}
+
 void Conversation::load(Json messages, const std::string& what, bool thinking) {
   if (!messages.is_array()) fail(ErrorKind::invalid, "{}: a list of messages was expected, such as /save writes it", what);
   int64_t tokens = 0;
   if (!messages.empty()) {
-    tokens = static_cast<int64_t>(tokenizer_.encode(render(messages, thinking, false)).size());
+    tokens = tokens_of(messages, what, thinking);
     if (tokens >= session_.model().context()) {
       fail(ErrorKind::invalid, "{}: the conversation has {} tokens, the context holds {}; start with a larger --context", what,
            format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(session_.model().context())));
@@ -142,8 +150,9 @@ Turn Conversation::answer_messages(Json messages, const AnswerOptions& options, 
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   const int64_t context = session_.model().context();
   if (tokens >= context) {
-    fail(ErrorKind::invalid, "the conversation with this message has {} tokens, the context holds {}, the answer's among them",
-         format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
+    throw ContextExceeded(ErrorKind::invalid,
+                          fmt::format("the conversation with this message has {} tokens, the context holds {}, the answer's among them",
+                                      format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context))));
   }
   const GenerationRequest request = {.prompt = prompt.ids,
                                      .sampling = options.sampling,
@@ -172,10 +181,9 @@ Turn Conversation::answer(const std::string& text, const AnswerOptions& options,
 }
 
 Turn Conversation::retry(const AnswerOptions& options, const GenerationEvents& events) {
-  const std::optional<size_t> at = last_user_at();
-  if (!at) fail(ErrorKind::invalid, "there is no message yet to answer again");
   Json messages = messages_;
-  messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(*at) + 1, messages.end());
+  while (!messages.empty() && has_role(messages.back(), "assistant")) messages.erase(messages.end() - 1);
+  if (messages.empty() || has_role(messages.back(), "system")) fail(ErrorKind::invalid, "there is no message yet to answer again; write one");
   return answer_messages(std::move(messages), options, events);
 }
 

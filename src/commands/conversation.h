@@ -3,6 +3,7 @@
 // of what comes after. So a turn processes only what is new, and an answer is never encoded another way than it was generated.
 #pragma once
 
+#include "base/error.h"
 #include "base/json.h"
 #include "engine/generation.h"
 #include "text/chat_template.h"
@@ -24,6 +25,12 @@ struct AnswerOptions {
   std::vector<std::string> stop_strings;
   int64_t max_tokens = -1;
   bool thinking = true;
+};
+
+/// A conversation that leaves no room for an answer.
+class ContextExceeded : public Error {
+ public:
+  using Error::Error;
 };
 
 /// One turn.
@@ -63,7 +70,8 @@ class Conversation {
   /// unless part of the answer had come by an Error(cancelled): then the turn is a stopped one. The conversation is unchanged after a throw.
   Turn answer(const std::string& text, const AnswerOptions& options, const GenerationEvents& events);
 
-  /// Answers the last user message again, whatever came after it. @throws as answer(); Error(invalid) if there is none
+  /// Answers again what stands before the last answer: a user message, or the result of a tool. @throws as answer(); Error(invalid) if there is
+  /// nothing
   Turn retry(const AnswerOptions& options, const GenerationEvents& events);
 
   /// Puts `text` in the place of the last user message and answers it. @throws as retry()
@@ -89,6 +97,7 @@ class Conversation {
     std::vector<Mark> marks;  // those of the held text that it has too
   };
 
+  int64_t tokens_of(const Json& messages, const std::string& what, bool thinking) const;
   MarkedText render(const Json& messages, bool thinking, bool generation_prompt) const;
   Prompt make_prompt(const Json& messages, bool thinking) const;
   std::optional<size_t> last_user_at() const;

@@ -154,6 +154,8 @@ int run(const Flags& flags, const Environment& environment) {
     printer.finish();
     if (flags.runner.memory_report) environment.console.report(memory_report(loaded));
   }
+  if (result.stop_reason == StopReason::max_tokens && !flags.json)
+    environment.console.note(fmt::format("the answer is cut at --max-tokens {}", format_count(static_cast<uint64_t>(flags.max_tokens))));
   if (result.stop_reason == StopReason::context_full) {
     environment.console.warning(fmt::format("the context of {} tokens is full: {} of the prompt and {} of the answer; raise --context to go on",
                                             format_count(static_cast<uint64_t>(context)), format_count(static_cast<uint64_t>(result.prompt_tokens)),

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 
 namespace lagoon {
@@ -20,6 +21,7 @@ volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
 volatile std::sig_atomic_t resumed = 0;
 volatile std::sig_atomic_t resized = 0;
 bool held = false;
+bool hurries = false;  // the program may be left where it stands
 int wake[2] = {-1, -1};
 TerminalHooks terminal;
 
@@ -31,8 +33,15 @@ void remember(int signal) {
   }
 }
 
+/// Work that does not ask in time is left where it stands.
+void leave_soon() {
+  const struct itimerval soon = {.it_interval = {0, 0}, .it_value = {0, 700000}};
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
 /// Whichever comes second ends the program at once.
 void remember_once(int signal) {
+  if (hurries) leave_soon();
   remember(signal);
   for (const int other : watched) std::signal(other, SIG_DFL);
 }
@@ -44,10 +53,24 @@ void wake_up() {
   [[maybe_unused]] const ssize_t put = ::write(wake[1], &byte, 1);  // a full pipe wakes as well
 }
 
-/// Work that does not ask in time is left where it stands.
+const char* name_of_signal() {
+  if (ending == SIGTERM) return "SIGTERM";
+  if (ending == SIGHUP) return "SIGHUP";
+  return ending == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
+}
+
+void say(std::string_view text) { [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size()); }
+
 void leave_now(int) {
   if (terminal.restore) terminal.restore();
-  ::_exit(128 + ending);
+  if (hurries) {
+    // Over the line that shows progress.
+    if (::isatty(STDERR_FILENO) == 1) say("\r\x1b[K");
+    say("lagoon: stopped by ");
+    say(name_of_signal());
+    say("\n");
+  }
+  ::_exit(128 + received());
 }
 
 void hold(int signal) {
@@ -58,8 +81,7 @@ void hold(int signal) {
     if (terminal.resume) terminal.resume();
     resumed = 1;
   } else {
-    const struct itimerval soon = {.it_interval = {0, 0}, .it_value = {0, 700000}};
-    if (signal != SIGINT && ending == 0) ::setitimer(ITIMER_REAL, &soon, nullptr);
+    if (signal != SIGINT && ending == 0) leave_soon();
     remember(signal);
   }
   wake_up();
@@ -95,12 +117,6 @@ void handle(int signal, void (*handler)(int), int flags) {
   sigaction(signal, &action, nullptr);
 }
 
-const char* name_of_signal() {
-  if (ending == SIGTERM) return "SIGTERM";
-  if (ending == SIGHUP) return "SIGHUP";
-  return ending == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
-}
-
 bool is_ignored(int signal) {
   struct sigaction action = {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -113,6 +129,12 @@ void watch_interrupts() {
   for (const int signal : watched) {
     if (!is_ignored(signal)) handle(signal, remember_once, 0);  // as nohup and a shell's background jobs ask
   }
+}
+
+void leave_in_time() {
+  if (held) return;
+  handle(SIGALRM, leave_now, 0);
+  hurries = true;
 }
 
 void check_interrupt() {
@@ -130,7 +152,8 @@ void hold_interrupts(TerminalHooks hooks) {
   if (!is_ignored(SIGHUP)) handle(SIGHUP, hold, SA_RESTART);  // nohup
   if (!is_ignored(SIGTSTP)) handle(SIGTSTP, stop, SA_RESTART);
   handle(SIGALRM, leave_now, 0);
-  handle(SIGPIPE, SIG_IGN, 0);
+  // Where nobody sees the terminal any more, it is given back all the same; a pipe that nobody reads ends the program as it ends other filters.
+  if (hooks.restore) handle(SIGPIPE, SIG_IGN, 0);
 }
 
 int wake_descriptor() { return wake[0]; }

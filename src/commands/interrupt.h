@@ -6,6 +6,9 @@ namespace lagoon {
 /// From here on SIGINT, SIGTERM and SIGHUP set a flag, unless they are ignored; a second one, whichever it is, ends the program at once.
 void watch_interrupts();
 
+/// From here on such a signal ends the program within a second even where no work asks: for work that leaves nothing half done behind.
+void leave_in_time();
+
 /// @throws Error(cancelled) once a signal has come
 void check_interrupt();
 
@@ -22,7 +25,8 @@ struct TerminalHooks {
 
 /// As watch_interrupts(), which then changes nothing any more, with these differences: any number of SIGINT may come; SIGHUP and
 /// SIGQUIT count as SIGTERM does; after these the program ends within a second, even where no work asks; SIGTSTP stops it with its terminal
-/// restored; news wakes who waits at wake_descriptor(). SIGPIPE is an error of the write. @throws Error(io) where the system refuses
+/// restored; news wakes who waits at wake_descriptor(). With hooks, SIGPIPE is an error of the write.
+/// @throws Error(io) where the system refuses
 void hold_interrupts(TerminalHooks hooks);
 
 /// A descriptor that is readable when a signal came; take_news() empties it.

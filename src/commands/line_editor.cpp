@@ -21,6 +21,7 @@ EditedLine LineEditor::read(const std::string& text) {
   hint_.clear();
   interrupted_ = false;
   cleared_ = false;
+  pasted_ = false;
   entry_ = history_.entries().size();
   drawn_ = {};
   while (true) {
@@ -31,7 +32,7 @@ EditedLine LineEditor::read(const std::string& text) {
     search_.reset();
     if (outcome == Outcome::gone) return {.end = LineEnd::hang_up, .text = {}};
     finish_drawing();
-    if (outcome == Outcome::sent) return {.end = LineEnd::line, .text = buffer_.text(), .cleared = cleared_};
+    if (outcome == Outcome::sent) return {.end = LineEnd::line, .text = buffer_.text(), .cleared = cleared_, .pasted = pasted_};
     return {.end = outcome == Outcome::left ? LineEnd::leave : LineEnd::signal, .text = {}};
   }
 }
@@ -53,9 +54,11 @@ LineEditor::Outcome LineEditor::handle(const Key& key) {
       buffer_.insert("\n");
       break;
     case KeyKind::text:
+      if (buffer_.cursor() == 0) pasted_ = false;
       buffer_.insert(key.text);
       break;
     case KeyKind::paste:
+      if (buffer_.cursor() == 0) pasted_ = true;
       buffer_.paste(key.text);
       break;
     case KeyKind::tab:

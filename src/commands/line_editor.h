@@ -24,6 +24,7 @@ struct EditedLine {
   LineEnd end = LineEnd::line;
   std::string text;
   bool cleared = false;  // what stood there at the beginning was given up with Ctrl-C
+  bool pasted = false;   // its beginning was pasted
 };
 
 class LineEditor {
@@ -76,6 +77,7 @@ class LineEditor {
   size_t entry_ = 0;  // of the history; its size: the message being written
   EditBuffer draft_;  // that message while an entry is shown
   bool cleared_ = false;
+  bool pasted_ = false;
   bool interrupted_ = false;  // the key before was Ctrl-C on an empty line
   EditLayout drawn_;
 };

@@ -52,6 +52,7 @@ void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
   const char* group = "Computing";
   parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")
       ->transform(whole_number<int>())
+      ->check([](const std::string& text) { return text == "0" ? fmt::format("write a number from 1 to {}", most_threads) : std::string(); })
       ->group(group);
   std::vector<std::string> sets = {"auto"};
   sets.insert(sets.end(), kernel_set_names.begin(), kernel_set_names.end());
@@ -171,6 +172,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
   if (const std::string note = location_note(checkpoint); !note.empty()) environment.console.note(note);
   watch_interrupts();
+  leave_in_time();
   loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);
   for (const PlanLine& line : loaded.plan.lines) {
     if (line.name == text_line || line.name == runtime_line) loaded.claims.push_back(loaded.budget->claim(line.name, line.bytes));

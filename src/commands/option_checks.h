@@ -26,6 +26,17 @@ CLI::Validator whole_number() {
   return {check, ""};
 }
 
+/// Numbers as JSON and C write them, where the parser's own sentence does not say what is wrong with `0,5`.
+inline CLI::Validator real_number() {
+  const auto check = [](std::string& text) -> std::string {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) return {};
+    return "`" + printable(text) + "` is no number; write one such as 0.5";
+  };
+  return {check, ""};
+}
+
 /// Names of files and the like: an empty one is a variable that was not set, not an option that was not given.
 inline CLI::Validator not_empty() {
   return {[](std::string& text) -> std::string { return text.empty() ? "the value is empty" : ""; }, ""};

@@ -42,6 +42,8 @@ void add_sampling_flags(CLI::App& parser, SamplingFlags& flags) {
   for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--presence-penalty", "--frequency-penalty",
                            "--logit-bias", "--seed"})
     parser.get_option(name)->group("Sampling");
+  for (const char* name : {"--temperature", "--top-p", "--min-p", "--repetition-penalty", "--presence-penalty", "--frequency-penalty"})
+    parser.get_option(name)->check(real_number());
 }
 
 SamplingOptions sampling_of(const SamplingFlags& flags, const GenerationConfig& advice) {

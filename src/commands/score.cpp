@@ -64,11 +64,10 @@ Text read_text_of(const std::string& file, const Checkpoint& checkpoint) {
 }
 
 /// Windows overlap by half where one does not hold the text, so that no token is scored with next to nothing before it.
-ScoreOptions score_options(const Flags& flags, int64_t tokens, const ModelConfig& config) {
+ScoreOptions score_options(const Flags& flags, const ModelConfig& config) {
   if (flags.given("--context") && flags.runner.context < 2) fail(ErrorKind::invalid, "--context {}: write 2 or more tokens", flags.runner.context);
   const int64_t context = flags.given("--context") ? flags.runner.context : std::min(usual_context, config.max_context);
-  const int64_t usual_stride = tokens <= context ? context : std::max<int64_t>(1, context / 2);
-  const int64_t stride = flags.given("--stride") ? flags.stride : usual_stride;
+  const int64_t stride = flags.given("--stride") ? flags.stride : std::max<int64_t>(1, context / 2);
   if (stride < 1 || stride > context) {
     fail(ErrorKind::invalid, "--stride {}: write 1 to {}, the context; tokens between windows would not be scored with more", stride, context);
   }
@@ -124,7 +123,7 @@ int run(const Flags& flags, const Environment& environment) {
   const ModelConfig& config = checkpoint.config();
   const Text text = flags.ids.empty() ? read_text_of(flags.file, checkpoint) : read_ids(flags.ids);
   const auto tokens = static_cast<int64_t>(text.ids.size());
-  const ScoreOptions asked = score_options(flags, tokens, config);
+  const ScoreOptions asked = score_options(flags, config);
   const ScoreOptions options = cut_to(asked, tokens);
   check_score(text.ids, options, config.vocabulary, config.max_context);
   PlanRequest plan = {.model = runner_options(flags.runner, config, asked.context), .text_bytes = text_bytes_of(checkpoint.folder())};
@@ -140,6 +139,7 @@ int run(const Flags& flags, const Environment& environment) {
                         "tokens");
   ScoreEvents events;
   events.token = [&](const TokenScore& score) {
+    check_interrupt();  // the logits of a step take a while where the vocabulary is large
     summary.add(score.log_probability);
     if (!flags.token_logprobs) return;
     if (flags.json) {

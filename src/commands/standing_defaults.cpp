@@ -57,7 +57,7 @@ std::vector<std::string> words_of(CLI::Option& option, const ConfiguredFlag& fla
   }
   const bool repeats = option.get_expected_max() > 1;
   if (flag.list && !repeats) refuse(", not a list");
-  if (flag.kind == Kind::truth || (is_number(option) && flag.kind != Kind::number)) refuse("");
+  if (flag.kind == Kind::truth || is_number(option) != (flag.kind == Kind::number)) refuse("");
   std::vector<std::string> words = flag.values;
   const std::string type = option.get_type_name();
   if (type == "FILE" || type == "DIR") {

@@ -77,7 +77,7 @@ const char* name_of(StopReason reason) {
 void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t context) {
   const auto tokens = static_cast<int64_t>(request.prompt.size());
   if (tokens >= context) {
-    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt or raise --context",
+    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt, or give a larger --context where the checkpoint has one",
          format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
   }
   for (const int32_t token : request.prompt) {

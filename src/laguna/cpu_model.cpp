@@ -4,6 +4,9 @@
 #include "base/checked.h"
 #include "laguna/window.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 namespace lagoon {
@@ -123,13 +126,48 @@ Step CpuModel::make_step(std::span<const TokenSpan> batch, MatrixView<float> log
   return step;
 }
 
+namespace {
+
+[[noreturn]] void refuse_range(int64_t position) {
+  fail(ErrorKind::corrupt,
+       "the numbers of the model leave the range of floats at position {}: some of its weights are finite but absurdly large; fetch the model again",
+       position);
+}
+
+/// Finite weights can be so wrong that a residual, or the square of it that a norm takes, leaves the range of floats: what then comes out is NaN,
+/// or zeros that look like an answer.
+void check_residual(const Step& step, MatrixView<const float> residual) {
+  for (int64_t row = 0; row < residual.rows; ++row) {
+    double squares = 0.0;
+    for (const float value : residual.row_span(row)) squares += static_cast<double>(value) * static_cast<double>(value);
+    const bool fine = squares <= static_cast<double>(std::numeric_limits<float>::max());  // NaN is not
+    if (!fine) refuse_range(step.rows[static_cast<size_t>(row)].position);
+  }
+}
+
+void check_logits(const Step& step, MatrixView<const float> logits) {
+  for (int64_t row = 0; row < logits.rows; ++row) {
+    const std::span<const float> values = logits.row_span(row);
+    const bool fine = std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+    if (!fine) refuse_range(step.rows[static_cast<size_t>(step.logit_rows[static_cast<size_t>(row)])].position);
+  }
+}
+
+}  // namespace
+
 void CpuModel::forward(std::span<const TokenSpan> batch, MatrixView<float> logits) {
   const Step step = make_step(batch, logits);
   for (const TokenSpan& span : batch) at(span.sequence).cache->reserve(static_cast<int64_t>(span.tokens.size()));
   const WorkerPool::PinnedCaller pinned(pool_);
   work_ = {};
   const Compute compute{kernels_, pool_, options_.precision, work_, profile_};
-  lagoon::forward({config_, weights_, experts_, rotary_}, step, activations_, logits, compute, observer_);
+  StepObserver observer = observer_;
+  observer.residual = [&](int index, MatrixView<const float> residual) {
+    if (index == config_.layer_count()) check_residual(step, residual);
+    if (observer_.residual) observer_.residual(index, residual);
+  };
+  lagoon::forward({config_, weights_, experts_, rotary_}, step, activations_, logits, compute, observer);
+  check_logits(step, logits);
 }
 
 MemoryLine CpuModel::step_line(const Checkpoint& checkpoint, const CpuModelOptions& options) {

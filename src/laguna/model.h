@@ -54,7 +54,7 @@ class Model {
   /// @param batch   each sequence at most once; step_rows() tokens in all at most
   /// @param logits  [sum of logit_rows][vocabulary], in the order of the batch
   /// @throws Error(invalid) for ids outside the vocabulary or a full sequence, Error(io) if the system has no memory; no sequence has
-  ///         changed then
+  ///         changed then. Error(corrupt) if the numbers leave the range of floats: the model is of no use then, nor are its sequences
   virtual void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) = 0;
 };
 
