@@ -1,11 +1,10 @@
-// A whole tiny checkpoint folder whose files have changed: an input is a list of edits (below). What still opens is loaded, computes a few tokens
-// and is planned; nothing of that may do more than refuse.
+// A whole tiny checkpoint folder whose files have changed: an input is a list of edits (below). What still opens is loaded, computes a few tokens;
+// nothing of that may do more than refuse.
 //   byte 0  which file; byte 1  what to do (bit 7: near the start of the file, where headers are); bytes 2 to 4  where; bytes 5 to 12  with what
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/generation_config.h"
 #include "fuzz/fuzz.h"
 #include "laguna/cpu_model.h"
-#include "planning/memory_plan.h"
 #include "support/checkpoint_builder.h"
 #include "text/chat_template.h"
 #include "text/jinja/json.h"
@@ -147,7 +146,6 @@ void compute(const Checkpoint& checkpoint) {
   CpuModelOptions options;
   options.context = std::min(context, checkpoint.config().max_context);
   options.step_rows = 4;
-  MemoryPlanner(checkpoint).plan({.model = options});
   MemoryBudget budget(memory_limit);
   fuzz::accepts([&] {
     CpuModel model(checkpoint, options, budget);
