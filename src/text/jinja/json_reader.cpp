@@ -42,7 +42,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     open_.back().key = key;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& reason) override {
+    if (const std::string fault = json_fault(reason.what()); fault.ends_with("is too large")) {
+      fail(ErrorKind::invalid, "{} is not JSON that can be read (byte {}: {}){}", what_, position, fault, advice_);
+    }
     // The position counts the bytes read, the one that does not fit included.
     const size_t byte = position == 0 ? 0 : position - 1;
     const std::string found = byte >= text_.size() ? "end of text" : "`" + printable(text_.substr(byte, 1)) + "`";
