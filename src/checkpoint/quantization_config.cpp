@@ -72,7 +72,7 @@ std::optional<int> read_width(const ConfigReader& entry, std::string_view key, c
   const auto value = entry.integer(key, 1, 1 << 20);
   if (!value) return std::nullopt;
   if (entry.find(key)->is_number_float()) {
-    fail(ErrorKind::corrupt, "{} is {}; a whole number without a point was needed", entry.about(key), shown(*entry.find(key)));
+    fail(ErrorKind::corrupt, "{} is {}, a whole number without a point was needed", entry.about(key), shown(*entry.find(key)));
   }
   if (std::find(accepted.begin(), accepted.end(), *value) == accepted.end()) {
     fail(ErrorKind::unsupported, "{} is {}; affine weights have {}", entry.about(key), *value, fmt::join(accepted, ", "));

@@ -128,9 +128,15 @@ Value prepare_tools(const Value& tools) {
   const std::vector<Value>& given = list_at(tools, "tools");
   for (size_t i = 0; i < given.size(); ++i) {
     const std::string path = fmt::format("tools[{}]", i);
-    const Value* function = object_at(given[i], path).find("function");
-    if (function == nullptr) fail(ErrorKind::invalid, "`{}.function` is missing; it must be an object", path);
-    check_string(object_at(*function, path + ".function").find("name"), path + ".function.name");
+    const Dict& tool = object_at(given[i], path);
+    const Value* function = tool.find("function");
+    if (function != nullptr) {
+      check_string(object_at(*function, path + ".function").find("name"), path + ".function.name");
+    } else if (const Value* name = tool.find("name")) {  // the function itself, as transformers takes it too
+      check_string(name, path + ".name");
+    } else {
+      fail(ErrorKind::invalid, "`{}.function` is missing; it must be an object", path);
+    }
   }
   return given.empty() ? Value::none() : tools;
 }

@@ -48,8 +48,8 @@ std::shared_ptr<const jinja::Template> compile_text(const std::string& source, c
 jinja::Loader loader_of(const fs::path& folder) {
   if (folder.empty()) return {};
   return [folder](const std::string& name) -> std::shared_ptr<const jinja::Template> {
-    const bool bare =
-        !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos && name.find('\0') == std::string::npos;
+    const bool bare = !name.empty() && name.size() < 256 && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos &&
+                      name.find('\0') == std::string::npos;
     if (!bare) {
       fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name, 300));
     }

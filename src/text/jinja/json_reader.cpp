@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/impostor.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "text/jinja/json.h"
@@ -86,6 +87,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Value read_json(std::string_view text, std::string_view what, std::string_view advice) {
+  refuse_other_encoding(text, what);
   if (!is_valid_utf8(text)) fail(ErrorKind::invalid, "{} is not valid UTF-8{}", what, advice);
   // The parser would take a NUL as the end of the text, and never see what follows.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {

@@ -170,7 +170,9 @@ TEST(ChatMessages, ToolsAreFunctionsWithNames) {
   EXPECT_EQ(tools(R"([{"type": "function", "function": {"name": "f"}}])"), "accepted");
   EXPECT_EQ(tools("{}"), "`tools` must be a list, not an object");
   EXPECT_EQ(tools("[true]"), "`tools[0]` must be an object, not true");
-  EXPECT_EQ(tools(R"([{"name": "f"}])"), "`tools[0].function` is missing; it must be an object");
+  EXPECT_EQ(tools(R"([{"name": "f"}])"), "accepted");  // the function itself
+  EXPECT_EQ(tools(R"([{"name": 5}])"), "`tools[0].name` must be a string, not a number");
+  EXPECT_EQ(tools(R"([{"type": "function"}])"), "`tools[0].function` is missing; it must be an object");
   EXPECT_EQ(tools(R"([{"function": "f"}])"), "`tools[0].function` must be an object, not a string");
   EXPECT_EQ(tools(R"([{"function": {"name": null}}])"), "`tools[0].function.name` must be a string, not null");
 }
