@@ -24,4 +24,15 @@ void refuse_impostor(std::string_view text, std::string_view what, std::string_v
   }
 }
 
+void refuse_other_encoding(std::string_view text, std::string_view what) {
+  using namespace std::string_view_literals;
+  const auto nul = [&](size_t at) { return at < text.size() && text[at] == '\0'; };
+  const bool marked = text.starts_with("\xff\xfe"sv) || text.starts_with("\xfe\xff"sv) || text.starts_with("\0\0\xfe\xff"sv);
+  const bool spaced = text.size() >= 4 && nul(0) + nul(1) == 1 && nul(0) == nul(2) && nul(1) == nul(3);
+  const bool wide = text.size() >= 4 && ((!nul(0) && nul(1) && nul(2) && nul(3)) || (nul(0) && nul(1) && nul(2) && !nul(3)));
+  if (!marked && !spaced && !wide) return;
+  const bool four_bytes = wide || text.starts_with("\0\0\xfe\xff"sv) || text.starts_with("\xff\xfe\0\0"sv);
+  fail(ErrorKind::corrupt, "{}: the text looks like {}, UTF-8 is needed; save it as UTF-8", what, four_bytes ? "UTF-32" : "UTF-16");
+}
+
 }  // namespace lagoon

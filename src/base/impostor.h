@@ -15,4 +15,7 @@ std::optional<std::string> recognise_impostor(std::string_view first_bytes);
 /// @throws Error(corrupt) if an impostor is recognised
 void refuse_impostor(std::string_view text, std::string_view what, std::string_view needed);
 
+/// @throws Error(corrupt) if the text looks like UTF-16 or UTF-32 rather than UTF-8: a byte order mark, or NUL bytes between its first characters
+void refuse_other_encoding(std::string_view text, std::string_view what);
+
 }  // namespace lagoon

@@ -55,11 +55,7 @@ class StrictReader {
     return true;
   }
   bool parse_error(size_t position, const std::string& /*token*/, const nlohmann::detail::exception& reason) {
-    const std::string text = reason.what();
-    const size_t cut = text.find("column ");
-    const size_t colon = cut == std::string::npos ? std::string::npos : text.find(": ", cut);
-    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}", what_, position,
-         printable(colon == std::string::npos ? text : text.substr(colon + 2), 200));
+    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}", what_, position, json_fault(reason.what()));
   }
 
  private:
@@ -91,7 +87,21 @@ class StrictReader {
 
 }  // namespace
 
+std::string json_fault(std::string_view message) {
+  constexpr std::string_view overflow = "number overflow parsing '";
+  if (const size_t at = message.find(overflow); at != std::string_view::npos) {
+    const std::string_view number = message.substr(at + overflow.size());
+    return "the number `" + printable(number.substr(0, number.rfind('\'')), 40) + "` is too large";
+  }
+  const size_t column = message.find("column ");
+  const size_t colon = column == std::string_view::npos ? column : message.find(": ", column);
+  if (colon != std::string_view::npos) return printable(message.substr(colon + 2), 200);
+  const size_t bracket = message.starts_with("[json.exception") ? message.find("] ") : std::string_view::npos;
+  return printable(bracket == std::string_view::npos ? message : message.substr(bracket + 2), 200);
+}
+
 void refuse_nul(std::string_view text, std::string_view what) {
+  refuse_other_encoding(text, what);
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: a NUL byte", what, nul + 1);
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace lagoon {
@@ -12,7 +13,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t json_depth_limit = 512;
 
-/// nlohmann's readers take a NUL byte as the end of the text; JSON has none, so that one is a fault wherever it stands.
+/// What nlohmann's reader says is wrong, without what is its own: `message` is the text of its exception.
+std::string json_fault(std::string_view message);
+
+/// nlohmann's readers take a NUL byte as the end of the text; JSON has none, so that one is a fault wherever it stands. Text in
+/// UTF-16 or UTF-32 is called so.
 /// @throws Error(corrupt)
 void refuse_nul(std::string_view text, std::string_view what);
 

@@ -71,6 +71,9 @@ template <typename List>
 std::optional<int> read_width(const ConfigReader& entry, std::string_view key, const List& accepted) {
   const auto value = entry.integer(key, 1, 1 << 20);
   if (!value) return std::nullopt;
+  if (entry.find(key)->is_number_float()) {
+    fail(ErrorKind::corrupt, "{} is {}, a whole number without a point was needed", entry.about(key), shown(*entry.find(key)));
+  }
   if (std::find(accepted.begin(), accepted.end(), *value) == accepted.end()) {
     fail(ErrorKind::unsupported, "{} is {}; affine weights have {}", entry.about(key), *value, fmt::join(accepted, ", "));
   }
@@ -116,9 +119,13 @@ QuantizationConfig QuantizationConfig::read_block(const ConfigReader& block) {
   QuantizationConfig config;
   config.everywhere_ = read_format(block, "");
   for (const auto& [path, value] : block.object().items()) {
-    if (!value.is_object() && !value.is_boolean()) continue;
-    // A path of no Laguna module, such as a stale entry, can harm nothing: no tensor is read by it.
     const auto module = parse_module_path(path);
+    if (!value.is_object() && !value.is_boolean()) {
+      if (!module) continue;
+      fail(ErrorKind::corrupt, "{} is {}, an object with `bits` and `group_size`, true or false was needed", block.about(path), shown(value));
+    }
+    // A path of no Laguna module, such as a stale entry, can harm nothing where its format is sound: no tensor is read by it.
+    if (!module && value.is_object()) read_format(*block.child(path), path);
     if (!module || value == true) continue;  // true: as the top says
     StatedFormat stated;
     if (value.is_object()) {

@@ -108,6 +108,9 @@ RotaryConfig read_rope(const Rope& rope, const Defaults& defaults, int head_dim)
   const auto original = rope.number("original_max_position_embeddings", 1.0, 1e15);
   if (!factor) fail(ErrorKind::corrupt, "{} is missing; a rope of type `yarn` needs it", rope.about("factor"));
   if (!original) fail(ErrorKind::corrupt, "{} is missing; a rope of type `yarn` needs it", rope.about("original_max_position_embeddings"));
+  if (std::floor(*original) != *original) {
+    fail(ErrorKind::corrupt, "{} is {}, a whole number was needed", rope.about("original_max_position_embeddings"), *original);
+  }
   rotary.factor = *factor;
   rotary.original_context = *original;
   rotary.beta_fast = rope.number("beta_fast", 1e-6, 1e9).value_or(32.0);

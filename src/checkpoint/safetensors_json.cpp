@@ -20,11 +20,7 @@ class StreamReader {
 
   bool binary(Json::binary_t&) { return false; }  // no JSON text leads here
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& reason) {
-    const std::string text = reason.what();
-    const size_t cut = text.find("column ");
-    const size_t colon = cut == std::string::npos ? std::string::npos : text.find(": ", cut);
-    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}; the file is damaged", what_, position,
-         printable(colon == std::string::npos ? text : text.substr(colon + 2), 200));
+    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}; the file is damaged", what_, position, json_fault(reason.what()));
   }
 
  protected:
@@ -69,6 +65,10 @@ class HeaderReader : public StreamReader {
   }
   bool string(std::string& text) {
     if (at_ == At::metadata) {
+      metadata_bytes_ += key_.size() + text.size();
+      if (metadata_.size() == metadata_limit || metadata_bytes_ > metadata_bytes_limit) {
+        refuse("`__metadata__` has more than " + format_count(metadata_limit) + " entries or " + format_count(metadata_bytes_limit) + " bytes");
+      }
       if (!metadata_.emplace(key_, text).second) refuse("the key `" + printable(key_) + "` stands twice in `__metadata__`");
     } else if (at_ == At::tensor && field_ == type_field) {
       entry_.type = std::move(text);
@@ -82,6 +82,7 @@ class HeaderReader : public StreamReader {
     if (at_ == At::start) {
       at_ = At::root;
     } else if (at_ == At::root && key_ == "__metadata__") {
+      if (std::exchange(has_metadata_, true)) refuse("the key `__metadata__` stands twice");
       at_ = At::metadata;
     } else if (at_ == At::root) {
       at_ = At::tensor;
@@ -129,10 +130,29 @@ class HeaderReader : public StreamReader {
   enum class At { start, root, metadata, tensor, shape, offsets, done };
   static constexpr unsigned type_field = 1, shape_field = 2, offsets_field = 4;
   static constexpr size_t dimension_limit = 32;
+  static constexpr size_t metadata_limit = 10'000;                  // entries
+  static constexpr size_t metadata_bytes_limit = size_t{16} << 20;  // keys and texts together
+
+  std::string expected() const {
+    switch (at_) {
+      case At::metadata:
+        return "a text was expected";
+      case At::shape:
+        return "`shape` was to be a list of whole numbers";
+      case At::offsets:
+        return "`data_offsets` was to be a list of two whole numbers";
+      case At::tensor:
+        return field_ == type_field    ? "`dtype` was to be a text"
+               : field_ == shape_field ? "`shape` was to be a list of whole numbers"
+                                       : "`data_offsets` was to be a list of two whole numbers";
+      default:
+        return "an object was expected";
+    }
+  }
 
   [[noreturn]] void misplaced(const std::string& found) const {
     const bool inside = at_ == At::tensor || at_ == At::shape || at_ == At::offsets;
-    refuse("the header holds " + found + " where " + (at_ == At::start ? "an object" : "something else") + " was expected" +
+    refuse("the header holds " + found + " where " + expected() +
            (inside             ? ", at tensor `" + printable(entry_.name) + "`"
             : at_ == At::start ? ""
                                : ", at key `" + printable(key_) + "`"));
@@ -146,6 +166,8 @@ class HeaderReader : public StreamReader {
   unsigned seen_ = 0;
   int offsets_ = 0;
   size_t taken_ = 0;
+  bool has_metadata_ = false;
+  size_t metadata_bytes_ = 0;
   HeaderEntry entry_;
 };
 
@@ -161,6 +183,10 @@ class WeightMapReader : public StreamReader {
   bool string(std::string& text) {
     if (!in_map_) return scalar();
     if (map.size() == tensor_limit) refuse_count(what_);
+    if (map.empty() || map.back().second != text) {  // most tensors are in the file of the one before
+      files_.insert(text);
+      if (files_.size() > file_limit) refuse("`weight_map` names more than " + format_count(file_limit) + " files");
+    }
     map.emplace_back(std::move(key_), std::move(text));
     return true;
   }
@@ -204,6 +230,8 @@ class WeightMapReader : public StreamReader {
     if (++depth_ > json_depth_limit) refuse("JSON is nested too deeply");
   }
 
+  static constexpr size_t file_limit = 10'000;
+  std::unordered_set<std::string> files_;
   size_t depth_ = 0;
   bool in_map_ = false;
   std::string key_;

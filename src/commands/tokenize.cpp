@@ -15,6 +15,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace lagoon {
@@ -56,24 +57,41 @@ std::string decoded_object(const Tokenizer& tokenizer, const std::vector<int32_t
                      fmt::join(pieces, ", "), rest.empty() ? "" : ", \"rest\": " + to_json(std::string_view(rest)));
 }
 
-/// Ids separated by blanks or commas, in brackets or not.
+/// Ids separated by blanks, or by one comma each; or one JSON list of them.
 std::vector<int32_t> parse_ids(const std::string& text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  constexpr std::string_view ends = " \t\r\n,[]";
+  constexpr std::string_view advice = "write whole numbers such as 17 4 or [17, 4]";
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == std::string::npos) return {};
+  const size_t last = text.find_last_not_of(blanks);
+  const bool list = text[first] == '[';
+  if (list != (text[last] == ']') || (list && first == last)) fail(ErrorKind::invalid, "a list of ids begins with [ and ends with ]; {}", advice);
+  const std::string_view inside =
+      list ? std::string_view(text).substr(first + 1, last - first - 1) : std::string_view(text).substr(first, last - first + 1);
   std::vector<int32_t> ids;
-  size_t at = 0;
-  while (true) {
-    at = text.find_first_not_of(" \t\r\n,[]", at);
-    if (at == std::string::npos) return ids;
+  bool comma = false;  // after the last id
+  for (size_t at = inside.find_first_not_of(blanks); at != std::string_view::npos; at = inside.find_first_not_of(blanks, at)) {
+    if (inside[at] == ',') {
+      if (ids.empty() || comma) fail(ErrorKind::invalid, "a comma stands between two ids, one follows none; {}", advice);
+      comma = true;
+      ++at;
+      continue;
+    }
+    if (list && !ids.empty() && !comma) fail(ErrorKind::invalid, "a comma is missing after the id {} of the list; {}", ids.back(), advice);
     int32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), id);
-    const size_t next = static_cast<size_t>(end - text.data());
-    const bool ends = next == text.size() || std::string_view(" \t\r\n,[]").find(text[next]) != std::string_view::npos;
-    if (error != std::errc() || id < 0 || !ends) {
-      fail(ErrorKind::invalid, "`{}` is no token id; write whole numbers such as 17 4 or [17, 4]",
-           printable(text.substr(at, text.find_first_of(" \t\r\n,[]", at) - at)));
+    const auto [end, error] = std::from_chars(inside.data() + at, inside.data() + inside.size(), id);
+    const auto next = static_cast<size_t>(end - inside.data());
+    if (error != std::errc() || id < 0 || (next < inside.size() && ends.find(inside[next]) == std::string_view::npos)) {
+      const size_t length = std::max<size_t>(std::min(inside.find_first_of(ends, at), inside.size()) - at, 1);
+      fail(ErrorKind::invalid, "`{}` is no token id; {}", printable(inside.substr(at, length)), advice);
     }
     ids.push_back(id);
+    comma = false;
     at = next;
   }
+  if (comma) fail(ErrorKind::invalid, "a comma stands after the last id {}; {}", ids.back(), advice);
+  return ids;
 }
 
 int run(const Flags& flags, const Environment& environment) {

@@ -16,28 +16,50 @@ using jinja::Value;
 // The names under which clients send reasoning; the first is the one that templates agree on.
 constexpr std::array<std::string_view, 3> reasoning_fields = {"reasoning_content", "thinking", "reasoning"};
 
+/// What a value is, in the words of JSON.
+const char* json_word(const Value& value) {
+  if (value.is_none() || value.is_missing()) return "null";
+  if (value.is_boolean()) return value.as_boolean() ? "true" : "false";
+  if (value.is_number()) return "a number";
+  if (value.is_text()) return "a string";
+  return value.is_dict() ? "an object" : "a list";
+}
+
+/// @param value  null where the key is missing
+void check_string(const Value* value, const std::string& path) {
+  if (value == nullptr) fail(ErrorKind::invalid, "`{}` is missing; it must be a string", path);
+  if (!value->is_text()) fail(ErrorKind::invalid, "`{}` must be a string, not {}", path, json_word(*value));
+}
+
 bool is_absent(const Value* value) { return value == nullptr || value->is_none(); }
 
 const std::vector<Value>& list_at(const Value& value, const std::string& path) {
-  if (!value.is_list()) fail(ErrorKind::invalid, "`{}` must be a list, not {}", path, jinja::type_name(value));
+  if (!value.is_list()) fail(ErrorKind::invalid, "`{}` must be a list, not {}", path, json_word(value));
   return value.items();
 }
 
 const Dict& object_at(const Value& value, const std::string& path) {
-  if (!value.is_dict()) fail(ErrorKind::invalid, "`{}` must be an object, not {}", path, jinja::type_name(value));
+  if (!value.is_dict()) fail(ErrorKind::invalid, "`{}` must be an object, not {}", path, json_word(value));
   return value.as_dict();
+}
+
+void check_part(const Dict& part, const std::string& path) {
+  const Value* type = part.find("type");
+  check_string(type, path + ".type");
+  if (type->bytes() == "text") check_string(part.find("text"), path + ".text");
 }
 
 void check_content(const Value* content, const std::string& path) {
   if (is_absent(content) || content->is_text()) return;
   if (!content->is_list()) {
-    fail(ErrorKind::invalid, "`{}` must be a string, null or a list of parts, not {}", path, jinja::type_name(*content));
+    fail(ErrorKind::invalid, "`{}` must be a string, null or a list of parts, not {}", path, json_word(*content));
   }
   for (size_t i = 0; i < content->items().size(); ++i) {
     const Value& part = content->items()[i];
     if (!part.is_dict() && !part.is_text()) {
-      fail(ErrorKind::invalid, "`{}[{}]` must be an object or a string, not {}", path, i, jinja::type_name(part));
+      fail(ErrorKind::invalid, "`{}[{}]` must be an object or a string, not {}", path, i, json_word(part));
     }
+    if (part.is_dict()) check_part(part.as_dict(), fmt::format("{}[{}]", path, i));
   }
 }
 
@@ -46,7 +68,7 @@ Value parsed_arguments(const Value* arguments, const std::string& path) {
   if (arguments->is_dict()) return *arguments;
   constexpr std::string_view advice = "; send the arguments as one JSON object in a string";
   Value parsed = arguments->is_text() ? jinja::read_json(arguments->bytes(), "`" + path + "`", advice) : *arguments;
-  if (!parsed.is_dict()) fail(ErrorKind::invalid, "`{}` must hold a JSON object, not {}{}", path, jinja::type_name(parsed), advice);
+  if (!parsed.is_dict()) fail(ErrorKind::invalid, "`{}` must hold a JSON object, not {}{}", path, json_word(parsed), advice);
   return parsed;
 }
 
@@ -55,7 +77,7 @@ Value prepared_call(const Value& call, const std::string& path) {
   if (function == nullptr) fail(ErrorKind::invalid, "`{}.function` is missing", path);
   Dict prepared = object_at(*function, path + ".function");
   const Value* name = prepared.find("name");
-  if (name == nullptr || !name->is_text()) fail(ErrorKind::invalid, "`{}.function.name` must be a string", path);
+  check_string(name, path + ".function.name");
   prepared.set("arguments", parsed_arguments(prepared.find("arguments"), path + ".function.arguments"));
   Dict out = call.as_dict();
   out.set("function", Value::dict(std::move(prepared)));
@@ -73,7 +95,7 @@ Value prepared_calls(const Value& calls, const std::string& path) {
 Value prepared_message(const Value& message, const std::string& path) {
   const Dict& given = object_at(message, path);
   const Value* role = given.find("role");
-  if (role == nullptr || !role->is_text()) fail(ErrorKind::invalid, "`{}.role` must be a string", path);
+  check_string(role, path + ".role");
   check_content(given.find("content"), path + ".content");
 
   Dict out;
@@ -104,7 +126,18 @@ Value prepare_messages(const Value& messages) {
 Value prepare_tools(const Value& tools) {
   if (tools.is_missing() || tools.is_none()) return Value::none();
   const std::vector<Value>& given = list_at(tools, "tools");
-  for (size_t i = 0; i < given.size(); ++i) object_at(given[i], fmt::format("tools[{}]", i));
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string path = fmt::format("tools[{}]", i);
+    const Dict& tool = object_at(given[i], path);
+    const Value* function = tool.find("function");
+    if (function != nullptr) {
+      check_string(object_at(*function, path + ".function").find("name"), path + ".function.name");
+    } else if (const Value* name = tool.find("name")) {  // the function itself, as transformers takes it too
+      check_string(name, path + ".name");
+    } else {
+      fail(ErrorKind::invalid, "`{}.function` is missing; it must be an object", path);
+    }
+  }
   return given.empty() ? Value::none() : tools;
 }
 

@@ -36,6 +36,10 @@ std::optional<std::string> read_file(const fs::path& path, size_t limit) {
 std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {
   if (source.size() > template_limit)
     fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), template_limit);
+  refuse_other_encoding(source, name);
+  if (const size_t nul = source.find('\0'); nul != std::string::npos) {
+    fail(ErrorKind::corrupt, "{}: the template has a NUL byte at byte {}, which no text has; fetch it again", name, nul + 1);
+  }
   if (!is_valid_utf8(source)) fail(ErrorKind::corrupt, "{}: the template is not valid UTF-8", name);
   return jinja::compile(source, name);
 }
@@ -44,10 +48,10 @@ std::shared_ptr<const jinja::Template> compile_text(const std::string& source, c
 jinja::Loader loader_of(const fs::path& folder) {
   if (folder.empty()) return {};
   return [folder](const std::string& name) -> std::shared_ptr<const jinja::Template> {
-    const bool bare =
-        !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos && name.find('\0') == std::string::npos;
+    const bool bare = !name.empty() && name.size() < 256 && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos &&
+                      name.find('\0') == std::string::npos;
     if (!bare) {
-      fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name));
+      fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name, 300));
     }
     const auto source = read_file(folder / name, template_limit);
     return source ? compile_text(*source, name) : nullptr;
@@ -101,6 +105,8 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     if (plain == nullptr) fail(ErrorKind::unsupported, "{}: `chat_template` is a list without a template called `default`", config_name);
     out.plain_ = compile_text(plain->get<std::string>(), name);
     if (with_tools != nullptr) out.with_tools_ = compile_text(with_tools->get<std::string>(), name);
+  } else if (!given.is_null()) {
+    fail(ErrorKind::corrupt, "{}: `chat_template` is {}, a text or a list of named templates was needed", config_name, printable(given.dump(), 60));
   } else {
     fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is",
          printable(folder.string(), 4096), template_file, config_file);

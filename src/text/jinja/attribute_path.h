@@ -11,9 +11,9 @@ namespace lagoon::jinja {
 class AttributePath {
  public:
   /// @param attribute  missing or none for the item itself; text with dots; or a number
-  explicit AttributePath(const Value& attribute);
+  AttributePath(const Value& attribute, Budget& budget);
   /// @param otherwise  stands in for what is undefined, unless missing or none
-  Value of(Value item, const Value& otherwise = Value()) const;
+  Value of(Budget& budget, Value item, const Value& otherwise = Value()) const;
 
  private:
   std::vector<Value> parts_;

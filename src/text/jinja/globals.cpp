@@ -2,6 +2,8 @@
 
 #include "text/jinja/arguments.h"
 #include "text/jinja/attributes.h"
+#include "text/jinja/interpreter.h"
+#include "text/jinja/operators.h"
 #include "text/jinja/python_repr.h"
 
 #include <array>
@@ -35,27 +37,30 @@ Value range(Interpreter&, Arguments& arguments) {
 }
 
 /// dict(mapping or pairs, **named)
-Dict make_dict(Arguments& arguments) {
+Dict make_dict(Interpreter& interpreter, Arguments& arguments) {
   if (arguments.values.size() > 1) raise("TypeError", "dict expected at most 1 argument, got {}", arguments.values.size());
   Dict out;
   if (!arguments.values.empty()) {
     const Value& source = arguments.values[0];
     require_defined(source);
     if (source.is_dict()) {
+      interpreter.budget().step(source.as_dict().size() * 4);
       out = source.as_dict();
     } else {
       for (const Value& pair : to_vector(source)) {
         const std::vector<Value> parts = to_vector(pair);
         if (parts.size() != 2) raise("ValueError", "dictionary update sequence element has length {}; 2 is required", parts.size());
+        charge_key(parts[0], interpreter.budget());
         out.set(parts[0], parts[1]);
       }
     }
   }
+  interpreter.budget().step(arguments.named.size() * 8);
   for (auto& [name, value] : arguments.named) out.set(name, std::move(value));  // a name may come from ** of data
   return out;
 }
 
-Value dict(Interpreter&, Arguments& arguments) { return Value::dict(make_dict(arguments)); }
+Value dict(Interpreter& interpreter, Arguments& arguments) { return Value::dict(make_dict(interpreter, arguments)); }
 
 /// The name `dict`, which has a method of its own.
 class DictFunction : public Function {
@@ -70,7 +75,8 @@ class DictFunction : public Function {
 };
 
 Value make_namespace(Interpreter& interpreter, Arguments& arguments) {
-  const Dict attributes = make_dict(arguments);
+  const Dict attributes = make_dict(interpreter, arguments);
+  interpreter.budget().step(attributes.size() * 8);
   const std::shared_ptr<Namespace> space = interpreter.make_namespace();
   for (const auto& [name, value] : attributes.entries()) space->set(name, value);
   return Value::object(space);
@@ -81,9 +87,10 @@ Value raise_exception(Interpreter&, Arguments& arguments) {
   throw Raised{"TemplateError", bound[0].is_text() ? bound[0].bytes() : str(bound[0]).text(), {}};
 }
 
-Value strftime_now(Interpreter&, Arguments& arguments) {
+Value strftime_now(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("strftime_now", arguments, {"format"}, 1);
   const std::string& format = bound.text(0).bytes();
+  interpreter.budget().step(32 + format.size());
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};
   localtime_r(&now, &parts);

@@ -30,6 +30,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
   if (node.spread_values) {
     const Value spread = evaluate(*node.spread_values, scope);
     const std::vector<Value> items = to_vector(spread);
+    budget_.step(items.size());
     arguments.values.insert(arguments.values.end(), items.begin(), items.end());
     budget_.list(arguments.values.size());
   }
@@ -40,6 +41,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& node, const Scope
   for (const auto& [key, value] : spread.as_dict().entries()) {
     if (!key.is_text()) raise("TypeError", "keywords must be strings");
     const std::string& keyword = key.bytes();
+    budget_.step(8 + keyword.size() / 16 + arguments.named.size() / 8);  // each name is looked for among those before it
     const auto same = [&](const auto& named) { return named.first == keyword; };
     if (std::any_of(arguments.named.begin(), arguments.named.end(), same)) {
       raise("TypeError", "got multiple values for keyword argument '{}'", keyword);
@@ -61,6 +63,7 @@ void Interpreter::bind_macro_arguments(const Macro& macro, Arguments& arguments,
   const MacroStatement& statement = macro.statement();
   const auto& names = statement.signature.names;
   const auto take_named = [&](std::string_view name) {
+    budget_.step(arguments.named.size() / 4 + 1);
     const auto found = std::find_if(arguments.named.begin(), arguments.named.end(), [&](const auto& named) { return named.first == name; });
     if (found == arguments.named.end()) return Value();
     Value value = std::move(found->second);
@@ -114,8 +117,9 @@ Value Interpreter::call_macro(const Macro& macro, Arguments& arguments) {
 
 /// Filters that look at each character or change it take many times what copying a text takes.
 static bool visits_each_character(std::string_view name) {
-  constexpr std::array<std::string_view, 13> names = {"capitalize", "e",      "escape", "forceescape", "lower",     "reverse", "striptags",
-                                                      "title",      "unique", "upper",  "urlize",      "urlencode", "wordwrap"};
+  constexpr std::array<std::string_view, 16> names = {"capitalize", "e",      "escape",    "filesizeformat", "float", "forceescape",
+                                                      "int",        "lower",  "reverse",   "striptags",      "title", "unique",
+                                                      "upper",      "urlize", "urlencode", "wordwrap"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -81,13 +81,14 @@ Value Interpreter::compute(const ItemExpression& node, const ScopePointer& scope
   if (object.is_text() && !object.as_text().ascii()) budget_.scan(object.bytes().size());  // its characters are counted
   if (part == nullptr) {
     const Value index = evaluate(*node.index, scope);
-    if (object.is_dict()) charge_key(index, budget_);
+    if (object.is_dict() || index.is_text()) charge_key(index, budget_);
     return get_item(object, index);
   }
   const auto bound = [&](const ExpressionPointer& expression) { return expression ? evaluate(*expression, scope) : Value(); };
   const Value begin = bound(part->begin);
   const Value end = bound(part->end);
   const Value step = bound(part->step);
+  if (object.is_text() && !step.is_missing()) budget_.visit(object.bytes().size());  // the place of each character is noted
   const bool sliceable = object.is_text() || object.is_list() || object.is_tuple() || object.as<Range>() != nullptr;
   if (!sliceable && constant) return undefined_of(object, Value::none());
   return slice(object, begin, end, step);
@@ -147,7 +148,7 @@ Value Interpreter::compute(const ConcatExpression& node, const ScopePointer& sco
     if (part.is_text()) {
       text.append(part.marked());
     } else {
-      text.append(str(part));
+      text.append(str(part, budget_));
     }
     budget_.text(text.size());
   }

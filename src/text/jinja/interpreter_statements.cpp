@@ -26,12 +26,15 @@ Interpreter::Flow Interpreter::run(const Statement& statement, const ScopePointe
 }
 
 void Interpreter::print(const Value& value) {
+  const size_t before = out_->size();
   const bool escapes = autoescape_ && !(value.is_text() && value.as_text().markup);
   if (value.is_text() && !escapes) {
     out_->append(value.marked());
   } else {
-    out_->append(escapes ? escape_markup(value).marked() : str(value));
+    if (escapes && value.is_text()) budget_.visit(value.bytes().size());
+    out_->append(escapes ? escape_markup(value, budget_).marked() : str(value, budget_));
   }
+  budget_.produced(out_->size() - before);
   budget_.text(out_->size());
 }
 
@@ -40,6 +43,7 @@ Value Interpreter::captured(MarkedText text) const { return Value::text(std::mov
 
 Interpreter::Flow Interpreter::execute(const DataStatement& node, const ScopePointer&) {
   out_->append(node.text.marked());
+  budget_.step(node.text.marked().size() / 16);
   budget_.text(out_->size());
   return Flow::normal;
 }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/impostor.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "text/jinja/json.h"
@@ -42,7 +43,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     open_.back().key = key;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& reason) override {
+    if (const std::string fault = json_fault(reason.what()); fault.ends_with("is too large")) {
+      fail(ErrorKind::invalid, "{} is not JSON that can be read (byte {}: {}){}", what_, position, fault, advice_);
+    }
     // The position counts the bytes read, the one that does not fit included.
     const size_t byte = position == 0 ? 0 : position - 1;
     const std::string found = byte >= text_.size() ? "end of text" : "`" + printable(text_.substr(byte, 1)) + "`";
@@ -83,6 +87,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Value read_json(std::string_view text, std::string_view what, std::string_view advice) {
+  refuse_other_encoding(text, what);
   if (!is_valid_utf8(text)) fail(ErrorKind::invalid, "{} is not valid UTF-8{}", what, advice);
   // The parser would take a NUL as the end of the text, and never see what follows.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {

@@ -16,6 +16,7 @@ class Writer {
   void write(const Value& value, int level);
 
  private:
+  void charge(const Value& value, int level);
   void write_text(const std::string& text);
   void write_list(const std::vector<Value>& items, int level);
   void write_dict(const Dict& dict, int level);
@@ -41,8 +42,16 @@ void Writer::new_line(int level) {
   for (int i = 0; i < level; ++i) out_ += style_.indent;
 }
 
+/// Takes the steps of a value without what it holds.
+void Writer::charge(const Value& value, int level) {
+  budget_.step(3 + static_cast<uint64_t>(level) / 16);
+  if (value.is_text()) budget_.step(value.bytes().size() / (style_.ensure_ascii ? 2 : 4));
+  if (value.kind() == Value::Kind::big_integer) budget_.step(value.own_bytes() / 2);
+}
+
 void Writer::write(const Value& value, int level) {
   budget_.text(out_.size());
+  charge(value, level);
   switch (value.kind()) {
     case Value::Kind::none:
       out_ += "null";
@@ -129,6 +138,8 @@ void Writer::write_dict(const Dict& dict, int level) {
   for (size_t i = 0; i < order.size(); ++i) {
     if (i > 0) out_ += style_.item_separator;
     new_line(level + 1);
+    charge(order[i], 0);
+    if (style_.sort_keys) charge_key(order[i], budget_);
     write_key(order[i]);
     out_ += style_.key_separator;
     write(style_.sort_keys ? *dict.find(order[i]) : dict.entries()[i].second, level + 1);

@@ -10,25 +10,25 @@
 namespace lagoon::jinja {
 namespace {
 
-Value escape(Interpreter&, Arguments& arguments) {
+Value escape(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("escape", arguments, {"s"}, 1);
-  return escape_markup(bound[0]);
+  return escape_markup(bound[0], interpreter.budget());
 }
 
-Value forceescape(Interpreter&, Arguments& arguments) {
+Value forceescape(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("forceescape", arguments, {"value"}, 1);
-  return escape_markup(Value::text(str(bound[0])));
+  return escape_markup(Value::text(str(bound[0], interpreter.budget())), interpreter.budget());
 }
 
-Value safe(Interpreter&, Arguments& arguments) {
+Value safe(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("safe", arguments, {"value"}, 1);
-  return Value::text(str(bound[0]), true);
+  return Value::text(str(bound[0], interpreter.budget()), true);
 }
 
 /// Without comments and tags, white space runs as one space. Entities are refused rather than left as they are.
-Value striptags(Interpreter&, Arguments& arguments) {
+Value striptags(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("striptags", arguments, {"value"}, 1);
-  MarkedText text = str(bound[0]);
+  MarkedText text = str(bound[0], interpreter.budget());
   for (const auto& [open, close] : {std::pair<const char*, const char*>("<!--", "-->"), std::pair<const char*, const char*>("<", ">")}) {
     MarkedText kept;
     size_t at = 0;
@@ -59,22 +59,26 @@ Value xmlattr(Interpreter& interpreter, Arguments& arguments) {
   for (const auto& [key, value] : bound[0].as_dict().entries()) {
     if (value.is_none() || is_undefined(value)) continue;
     if (value.is_text()) interpreter.budget().visit(value.bytes().size());
+    interpreter.budget().step(8);
     if (!key.is_text()) raise("TypeError", "expected string or bytes-like object, got '{}'", type_name(key));
+    interpreter.budget().visit(key.bytes().size());
     if (key.bytes().find_first_of(" \t\n\r\f\v/>=") != std::string::npos) {
       raise("ValueError", "Invalid character in attribute name: {}", repr(key));
     }
     if (!out.empty() || bound.flag(1, true)) out.append(" ", Origin::from_data);
-    out.append(escape_markup(key).marked());
+    out.append(escape_markup(key, interpreter.budget()).marked());
     out.append("=\"", Origin::from_data);
-    out.append(escape_markup(value).marked());
+    out.append(escape_markup(value, interpreter.budget()).marked());
     out.append("\"", Origin::from_data);
   }
   return Value::text(std::move(out), interpreter.autoescape());
 }
 
-MarkedText quoted(const Value& value, bool in_query) {
+MarkedText quoted(const Value& value, bool in_query, Budget& budget) {
+  budget.step();
+  if (value.is_text()) budget.visit(value.bytes().size());
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~";
-  return map_characters(str(value), [&](const std::string& bytes, size_t at) {
+  return map_characters(str(value, budget), [&](const std::string& bytes, size_t at) {
     const char byte = bytes[at];
     if (plain.find(byte) != std::string_view::npos || (byte == '/' && !in_query)) return std::string(1, byte);
     if (byte == ' ' && in_query) return std::string("+");
@@ -85,18 +89,19 @@ MarkedText quoted(const Value& value, bool in_query) {
   });
 }
 
-Value urlencode(Interpreter&, Arguments& arguments) {
+Value urlencode(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("urlencode", arguments, {"value"}, 1);
-  if (bound[0].is_text() || !is_iterable(bound[0])) return Value::text(quoted(bound[0], false));
+  if (bound[0].is_text() || !is_iterable(bound[0])) return Value::text(quoted(bound[0], false, interpreter.budget()));
+  if (bound[0].is_dict()) interpreter.budget().step(bound[0].as_dict().size() * 4);
   const Value pairs = bound[0].is_dict() ? Value::list(DictView(bound[0], DictView::Part::items).items()) : bound[0];
   MarkedText out;
   for (const Value& pair : to_vector(pairs)) {
     const std::vector<Value> parts = to_vector(pair);
     if (parts.size() != 2) raise("ValueError", "not enough values to unpack (expected 2, got {})", parts.size());
     if (!out.empty()) out.append("&", Origin::from_data);
-    out.append(quoted(parts[0], true));
+    out.append(quoted(parts[0], true, interpreter.budget()));
     out.append("=", Origin::from_data);
-    out.append(quoted(parts[1], true));
+    out.append(quoted(parts[1], true, interpreter.budget()));
   }
   return Value::text(std::move(out));
 }

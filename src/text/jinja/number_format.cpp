@@ -55,7 +55,7 @@ size_t parse_number(std::string_view text, size_t& at) {
 
 }  // namespace
 
-FormatSpec parse_format_spec(std::string_view text, const Budget& budget) {
+FormatSpec parse_format_spec(std::string_view text, Budget& budget) {
   FormatSpec spec;
   size_t at = 0;
   const auto byte = [&](size_t where) { return where < text.size() ? text[where] : '\0'; };

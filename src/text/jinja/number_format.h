@@ -22,7 +22,7 @@ struct FormatSpec {
 };
 
 /// @throws Raised (ValueError) for what is no format, (LimitError) for a width or precision past the limits
-FormatSpec parse_format_spec(std::string_view text, const Budget& budget);
+FormatSpec parse_format_spec(std::string_view text, Budget& budget);
 
 /// The digits of |value| with a sign as `spec.sign` says, without padding. Types: b o x X d c n, none means d.
 std::string format_integer(const mpz_class& value, const FormatSpec& spec);

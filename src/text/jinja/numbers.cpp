@@ -34,7 +34,7 @@ double nearest_quotient(const mpz_class& numerator, const mpz_class& denominator
   return sgn(numerator) * sgn(denominator) < 0 ? -magnitude : magnitude;
 }
 
-Value power_of_integers(const Value& left, const Value& right, const Budget& budget) {
+Value power_of_integers(const Value& left, const Value& right, Budget& budget) {
   const mpz_class base = left.as_mpz();
   const mpz_class exponent = right.as_mpz();
   if (exponent < 0) {
@@ -68,12 +68,13 @@ std::optional<Value> small_arithmetic(BinaryOperator operation, int64_t left, in
   }
 }
 
-Value integer_arithmetic(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget) {
+Value integer_arithmetic(BinaryOperator operation, const Value& left, const Value& right, Budget& budget) {
   const auto a_small = left.as_small();
   const auto b_small = right.as_small();
   if (a_small && b_small) {
     if (const auto result = small_arithmetic(operation, *a_small, *b_small)) return *result;
   }
+  budget.step((left.own_bytes() + right.own_bytes()) / 16);
   if (operation == BinaryOperator::pow) return power_of_integers(left, right, budget);
   const mpz_class a = left.as_mpz();
   const mpz_class b = right.as_mpz();
@@ -184,7 +185,7 @@ std::string plain_number(std::string_view text) {
 
 }  // namespace
 
-Value arithmetic(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget) {
+Value arithmetic(BinaryOperator operation, const Value& left, const Value& right, Budget& budget) {
   if (left.is_integer() && right.is_integer()) return integer_arithmetic(operation, left, right, budget);
   return Value::real(real_arithmetic(operation, to_real(left), to_real(right)));
 }
@@ -237,7 +238,8 @@ std::optional<mpz_class> parse_integer(std::string_view text, int base) {
   }
   if (base == 0) base = 10;
   if (digits.empty() || std::isalnum(static_cast<unsigned char>(digits[0])) == 0) return std::nullopt;
-  if (digits.size() > 4300 && base == 10) return std::nullopt;  // Python's own limit
+  const bool power_of_two = base > 0 && (base & (base - 1)) == 0;
+  if (digits.size() > 4300 && !power_of_two) return std::nullopt;  // Python's own limit
   mpz_class value;
   if (base < 2 || base > 36 || value.set_str(digits, base) != 0) return std::nullopt;
   return negative ? mpz_class(-value) : value;

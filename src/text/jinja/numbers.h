@@ -11,7 +11,7 @@
 namespace lagoon::jinja {
 
 /// left OP right for two numbers. @throws Raised (ZeroDivisionError, OverflowError, LimitError)
-Value arithmetic(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget);
+Value arithmetic(BinaryOperator operation, const Value& left, const Value& right, Budget& budget);
 
 Value negated(const Value& number);
 

@@ -27,8 +27,15 @@ Value undefined(std::string message) { return Value::object(std::make_shared<Und
 Value undefined_name(std::string_view name) { return undefined(fmt::format("{} is undefined", repr_of_text(name))); }
 
 Value undefined_of(const Value& object, const Value& name) {
-  if (name.is_text()) return undefined(fmt::format("'{}' has no attribute {}", describe_type(object), repr_of_text(name.bytes())));
-  return undefined(fmt::format("{} has no element {}", describe_type(object), repr(name)));
+  constexpr size_t shown_bytes = 200;  // the sentence is made even where nobody reads it
+  if (name.is_text()) {
+    const std::string_view text = name.bytes();
+    const std::string shown = repr_of_text(text.substr(0, shown_bytes)) + (text.size() > shown_bytes ? "..." : "");
+    return undefined(fmt::format("'{}' has no attribute {}", describe_type(object), shown));
+  }
+  const bool scalar = name.is_none() || name.is_real() || (name.is_integer() && name.as_small());
+  const bool small = scalar || (name.is_tuple() && name.depth() == 1 && name.items().empty());
+  return undefined(fmt::format("{} has no element {}", describe_type(object), small ? repr(name) : "that is a " + type_name(name)));
 }
 
 Value unsafe_attribute(const Value& object, std::string_view name) {
@@ -83,12 +90,14 @@ std::string DictView::repr() const { return fmt::format("{}({})", type_name(), j
 std::vector<Value> DictView::items() const {
   std::vector<Value> out;
   out.reserve(size());
-  for (const auto& [key, value] : dict_.as_dict().entries()) {
-    if (part_ == Part::keys) out.push_back(key);
-    if (part_ == Part::values) out.push_back(value);
-    if (part_ == Part::items) out.push_back(Value::tuple({key, value}));
-  }
+  for (size_t index = 0; index < size(); ++index) out.push_back(at(index));
   return out;
+}
+
+Value DictView::at(size_t index) const {
+  const auto& [key, value] = dict_.as_dict().entries()[index];
+  if (part_ == Part::items) return Value::tuple({key, value});
+  return part_ == Part::keys ? key : value;
 }
 
 bool Generator::next(Value& item) {
@@ -112,7 +121,6 @@ std::string Function::repr() const { return repr_.empty() ? fmt::format("<functi
 
 Iterator::Iterator(const Value& value) : value_(value) {
   if (!is_iterable(value)) raise("TypeError", "'{}' object is not iterable", type_name(value));
-  if (const auto* view = value.as<DictView>()) view_items_ = view->items();
 }
 
 bool Iterator::next(Value& item) {
@@ -130,8 +138,9 @@ bool Iterator::next(Value& item) {
     if (static_cast<int64_t>(at) >= range->size()) return false;
     item = Value::integer(range->at(static_cast<int64_t>(at)));
   } else {
-    if (at >= view_items_.size()) return false;
-    item = view_items_[at];
+    const auto* view = value_.as<DictView>();
+    if (at >= view->size()) return false;
+    item = view->at(at);
   }
   return true;
 }

@@ -85,6 +85,7 @@ class DictView : public Object {
   Part part() const { return part_; }
   const Value& dict() const { return dict_; }
   size_t size() const { return dict_.as_dict().size(); }
+  Value at(size_t index) const;
   std::vector<Value> items() const;
 
  private:
@@ -138,7 +139,6 @@ class Iterator {
   bool next_character(Value& item);
 
   Value value_;
-  std::vector<Value> view_items_;
   size_t at_ = 0;
 };
 

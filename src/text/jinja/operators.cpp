@@ -45,11 +45,11 @@ const char* symbol_of(Comparison comparison) {
   }
 }
 
-Value added(const Value& left, const Value& right, const Budget& budget) {
+Value added(const Value& left, const Value& right, Budget& budget) {
   if (left.is_text()) {
     if (!right.is_text()) raise("TypeError", "can only concatenate str (not \"{}\") to str", type_name(right));
     budget.text(left.marked().size() + right.marked().size());
-    if (left.as_text().markup || right.as_text().markup) return joined_markup(left, right);
+    if (left.as_text().markup || right.as_text().markup) return joined_markup(left, right, budget);
     MarkedText text = left.marked();
     text.append(right.marked());
     return Value::text(std::move(text));
@@ -65,7 +65,7 @@ Value added(const Value& left, const Value& right, const Budget& budget) {
 
 bool is_sequence(const Value& value) { return value.is_text() || value.is_list() || value.is_tuple(); }
 
-Value repeated(const Value& sequence, const Value& count, const Budget& budget) {
+Value repeated(const Value& sequence, const Value& count, Budget& budget) {
   const mpz_class times = count.as_mpz();
   const size_t copies = times <= 0 ? 0 : times.fits_ulong_p() ? times.get_ui() : SIZE_MAX;
   if (sequence.is_text()) {
@@ -201,7 +201,7 @@ SliceRange slice_range(int64_t size, const Value& begin, const Value& end, const
 
 }  // namespace
 
-Value binary(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget) {
+Value binary(BinaryOperator operation, const Value& left, const Value& right, Budget& budget) {
   if (operation == BinaryOperator::mod && left.is_text()) return Value::text(percent_format(left.marked(), right, budget), left.as_text().markup);
   require_defined(left);
   require_defined(right);
@@ -268,7 +268,6 @@ bool contains(const Value& container, const Value& item, Budget& budget) {
     charge_key(item, budget);
     return (container.is_dict() ? container : view->dict()).as_dict().find(item) != nullptr;
   }
-  if (view != nullptr) budget.step(view->size());  // the iterator makes all its items first
   if (!is_iterable(container)) raise("TypeError", "argument of type '{}' is not iterable", type_name(container));
   Iterator iterator(container);
   for (Value candidate; iterator.next(candidate);) {

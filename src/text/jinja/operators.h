@@ -11,7 +11,7 @@
 namespace lagoon::jinja {
 
 /// left OP right. @throws Raised (TypeError, UndefinedError, ZeroDivisionError, ...)
-Value binary(BinaryOperator operation, const Value& left, const Value& right, const Budget& budget);
+Value binary(BinaryOperator operation, const Value& left, const Value& right, Budget& budget);
 Value unary(UnaryOperator operation, const Value& operand);
 
 /// Comparing takes a step for each pair of values looked at, those inside others included, and more for long texts; all of

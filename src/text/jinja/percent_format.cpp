@@ -16,7 +16,7 @@ namespace {
 
 class PercentFormatter {
  public:
-  PercentFormatter(const MarkedText& format, const Value& values, const Budget& budget)
+  PercentFormatter(const MarkedText& format, const Value& values, Budget& budget)
       : format_(format), bytes_(format.text()), values_(values), budget_(budget) {}
   MarkedText run();
 
@@ -33,7 +33,7 @@ class PercentFormatter {
   const MarkedText& format_;
   const std::string& bytes_;
   const Value& values_;
-  const Budget& budget_;
+  Budget& budget_;
   std::optional<Value> keyed_;
   size_t at_ = 0;
   size_t used_ = 0;
@@ -42,6 +42,7 @@ class PercentFormatter {
 };
 
 MarkedText PercentFormatter::run() {
+  budget_.scan(bytes_.size());
   while (at_ < bytes_.size()) {
     const size_t percent = std::min(bytes_.find('%', at_), bytes_.size());
     out_.append(format_.slice(at_, percent - at_));
@@ -78,12 +79,14 @@ int64_t PercentFormatter::star_or_number() {
 }
 
 void PercentFormatter::conversion() {
+  budget_.step(4);
   keyed_.reset();
   if (byte() == '(') {
     const size_t close = bytes_.find(')', at_);
     if (close == std::string::npos) raise("ValueError", "incomplete format key");
     if (!values_.is_dict()) raise("TypeError", "format requires a mapping");
     const std::string key = bytes_.substr(at_ + 1, close - at_ - 1);
+    budget_.step(8 + key.size() / 16);
     const Value* found = values_.as_dict().find(key);
     if (found == nullptr) raise("KeyError", "{}", repr_of_text(key));
     keyed_ = *found;
@@ -117,7 +120,7 @@ void PercentFormatter::conversion() {
 }
 
 MarkedText PercentFormatter::text_of(char type, const Value& value, const FormatSpec& spec) const {
-  MarkedText text = type == 's' ? str(value) : MarkedText(repr(value), Origin::from_data);
+  MarkedText text = type == 's' ? str(value, budget_) : MarkedText(repr(value, budget_), Origin::from_data);
   if (spec.precision < 0) return text;
   const Value measured = Value::text(text);
   const auto keep = std::min<int64_t>(spec.precision, static_cast<int64_t>(measured.as_text().characters));
@@ -149,6 +152,8 @@ MarkedText PercentFormatter::converted(char type, const Value& value, FormatSpec
   const auto forget_zeros = [&] {
     if (spec.align == '=') spec.fill = " ", spec.align = '\0';
   };
+  if (value.is_number()) charge_repr(value, budget_);
+  budget_.step(static_cast<uint64_t>(std::max(spec.precision, 0)) / 8);
   switch (type) {
     case 's':
     case 'r':
@@ -189,8 +194,6 @@ MarkedText PercentFormatter::converted(char type, const Value& value, FormatSpec
 
 }  // namespace
 
-MarkedText percent_format(const MarkedText& format, const Value& values, const Budget& budget) {
-  return PercentFormatter(format, values, budget).run();
-}
+MarkedText percent_format(const MarkedText& format, const Value& values, Budget& budget) { return PercentFormatter(format, values, budget).run(); }
 
 }  // namespace lagoon::jinja

@@ -163,6 +163,41 @@ std::string repr(const Value& value) {
   return out;
 }
 
+void charge_repr(const Value& value, Budget& budget) {
+  budget.step(3);
+  switch (value.kind()) {
+    case Value::Kind::big_integer:
+      return budget.step(value.own_bytes() / 2);  // the digits are made by division
+    case Value::Kind::text:
+      return budget.step(value.bytes().size() / 4);
+    case Value::Kind::list:
+    case Value::Kind::tuple:
+      for (const Value& item : value.items()) charge_repr(item, budget);
+      return;
+    case Value::Kind::dict:
+      for (const auto& [key, item] : value.as_dict().entries()) {
+        charge_repr(key, budget);
+        charge_repr(item, budget);
+      }
+      return;
+    case Value::Kind::object:
+      if (const auto* view = value.as<DictView>()) charge_repr(view->dict(), budget);
+      return;
+    default:
+      return;
+  }
+}
+
+std::string repr(const Value& value, Budget& budget) {
+  charge_repr(value, budget);
+  return repr(value);
+}
+
+MarkedText str(const Value& value, Budget& budget) {
+  if (!value.is_text()) charge_repr(value, budget);
+  return str(value);
+}
+
 MarkedText str(const Value& value) {
   if (value.is_text()) return value.marked();
   if (is_undefined(value)) return {};

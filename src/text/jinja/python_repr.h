@@ -8,6 +8,8 @@
 
 namespace lagoon::jinja {
 
+class Budget;
+
 /// repr(float): the shortest digits that read back as the same number; 1e+16, 1e-05, 1.0, -0.0, inf, nan.
 std::string repr_of_real(double value);
 
@@ -19,6 +21,12 @@ std::string repr(const Value& value);
 
 /// str(value): a string as it is with its marks, an undefined value as nothing, all else its repr as data.
 MarkedText str(const Value& value);
+
+/// Takes the steps of writing a value down, all that it holds included.
+void charge_repr(const Value& value, Budget& budget);
+/// repr and str, charged first: a value that is no string is written down anew each time.
+std::string repr(const Value& value, Budget& budget);
+MarkedText str(const Value& value, Budget& budget);
 
 /// Shortest digits of a finite double >= 0: value = 0.DIGITS * 10^exponent. For 0: "0" and 1.
 struct Decimal {

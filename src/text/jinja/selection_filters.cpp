@@ -5,6 +5,7 @@
 #include "text/jinja/attributes.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/interpreter.h"
+#include "text/jinja/operators.h"
 #include "text/jinja/python_repr.h"
 #include "text/jinja/text_operations.h"
 
@@ -63,9 +64,9 @@ Value map_attribute(Interpreter& interpreter, const Value& source, const Argumen
       return lazy(interpreter, source, [unexpected](Value&) -> bool { raise("FilterArgumentError", "Unexpected keyword argument {}", unexpected); });
     }
   }
-  const AttributePath path(attribute);
-  return lazy(interpreter, source, [path, otherwise](Value& item) {
-    item = path.of(item, otherwise);
+  const AttributePath path(attribute, interpreter.budget());
+  return lazy(interpreter, source, [&interpreter, path, otherwise](Value& item) {
+    item = path.of(interpreter.budget(), item, otherwise);
     return true;
   });
 }
@@ -77,6 +78,7 @@ Value map(Interpreter& interpreter, Arguments& arguments) {
   const Arguments given = arguments;
   return lazy(interpreter, source, [&interpreter, given](Value& item) {
     if (given.values.size() < 2) raise("FilterArgumentError", "map requires a filter argument");
+    interpreter.budget().step(given.values.size() + given.named.size());
     Arguments call = with_item(item, given, 2);
     item = interpreter.call_filter(name_in(given.values[1]), call);
     if (item.fresh()) interpreter.budget().produced(item.own_bytes());
@@ -90,8 +92,9 @@ Value selected(std::string_view name, Interpreter& interpreter, Arguments& argum
   const size_t test_at = by_attribute ? 2 : 1;
   return lazy(interpreter, source, [&interpreter, given, by_attribute, wanted, test_at](Value& item) {
     if (by_attribute && given.values.size() < 2) raise("FilterArgumentError", "Missing parameter for attribute name");
-    const Value tested = by_attribute ? AttributePath(given.values[1]).of(item) : item;
+    const Value tested = by_attribute ? AttributePath(given.values[1], interpreter.budget()).of(interpreter.budget(), item) : item;
     if (given.values.size() <= test_at) return truth(tested) == wanted;
+    interpreter.budget().step(given.values.size() + given.named.size());
     Arguments call = with_item(tested, given, test_at + 1);
     return interpreter.call_test(name_in(given.values[test_at]), call) == wanted;
   });
@@ -104,12 +107,13 @@ Value rejectattr(Interpreter& interpreter, Arguments& arguments) { return select
 
 }  // namespace
 
-AttributePath::AttributePath(const Value& attribute) {
+AttributePath::AttributePath(const Value& attribute, Budget& budget) {
   if (attribute.is_missing() || attribute.is_none()) return;
   if (!attribute.is_text()) {
     parts_.push_back(attribute);
     return;
   }
+  budget.step(attribute.bytes().size());
   for (MarkedText& part : split(attribute.marked(), ".", -1)) {
     const std::string& text = part.text();
     const bool number = !text.empty() && text.size() < 18 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -117,8 +121,10 @@ AttributePath::AttributePath(const Value& attribute) {
   }
 }
 
-Value AttributePath::of(Value item, const Value& otherwise) const {
+Value AttributePath::of(Budget& budget, Value item, const Value& otherwise) const {
   for (const Value& part : parts_) {
+    charge_key(part, budget);
+    if (item.is_text() && !item.as_text().ascii()) budget.scan(item.bytes().size());  // its characters are counted
     item = get_item(item, part);
     if (is_undefined(item) && !otherwise.is_missing() && !otherwise.is_none()) item = otherwise;
   }

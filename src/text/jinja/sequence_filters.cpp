@@ -50,14 +50,18 @@ Value first(Interpreter&, Arguments& arguments) {
   return iterator.next(item) ? item : undefined("No first item, sequence was empty.");
 }
 
-Value last(Interpreter&, Arguments& arguments) {
+Value last(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("last", arguments, {"seq"}, 1);
   const Value& value = bound[0];
   const auto size = length_of(value);
   if (!size) raise("TypeError", "'{}' object is not reversible", type_name(value));
   if (*size == 0) return undefined("No last item, sequence was empty.");
-  if (value.is_text()) return Value::text(character_of(value.as_text(), *size - 1));
-  return to_vector(value).back();
+  if (value.is_list() || value.is_tuple()) return value.items().back();
+  if (const auto* range = value.as<Range>()) return Value::integer(range->at(range->size() - 1));
+  if (value.is_dict()) return value.as_dict().entries().back().first;
+  if (const auto* view = value.as<DictView>()) return view->at(*size - 1);
+  if (!value.as_text().ascii()) interpreter.budget().step(value.bytes().size() / 16);  // its characters are counted
+  return Value::text(character_of(value.as_text(), *size - 1));
 }
 
 /// Always the first item: a render is a function of what it is given.
@@ -85,9 +89,9 @@ Value sort(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("sort", arguments, {"value", "reverse", "case_sensitive", "attribute"}, 1);
   std::vector<AttributePath> paths;
   if (bound.has(3) && bound[3].is_text()) {
-    for (MarkedText& part : split(bound[3].marked(), ",", -1)) paths.emplace_back(Value::text(std::move(part)));
+    for (MarkedText& part : split(bound[3].marked(), ",", -1)) paths.emplace_back(Value::text(std::move(part)), interpreter.budget());
   } else {
-    paths.emplace_back(bound[3]);
+    paths.emplace_back(bound[3], interpreter.budget());
   }
   std::vector<Value> items = all_items(interpreter, bound[0]);
   std::vector<Value> keys;
@@ -95,7 +99,8 @@ Value sort(Interpreter& interpreter, Arguments& arguments) {
   for (const Value& item : items) {
     std::vector<Value> key;
     key.reserve(paths.size());
-    for (const AttributePath& path : paths) key.push_back(bound.flag(2) ? path.of(item) : ignore_case(path.of(item), interpreter.budget()));
+    for (const AttributePath& path : paths)
+      key.push_back(bound.flag(2) ? path.of(interpreter.budget(), item) : ignore_case(path.of(interpreter.budget(), item), interpreter.budget()));
     keys.push_back(Value::list(std::move(key)));
   }
   interpreter.budget().step(items.size());
@@ -122,14 +127,12 @@ Value dictsort(Interpreter& interpreter, Arguments& arguments) {
 Value items(Interpreter&, Arguments& arguments) {
   const Bound bound("items", arguments, {"value"}, 1);
   const Value& value = bound[0];
-  const auto view = std::make_shared<std::vector<Value>>();
   const auto at = std::make_shared<size_t>(0);
-  const auto next = [value, view, at](Value& item) {
+  const auto next = [value, at](Value& item) {
     if (is_undefined(value)) return false;
     if (!value.is_dict()) raise("TypeError", "Can only get item pairs from a mapping.");
-    if (*at == 0) *view = DictView(value, DictView::Part::items).items();
-    if (*at >= view->size()) return false;
-    item = (*view)[(*at)++];
+    if (*at >= value.as_dict().size()) return false;
+    item = DictView(value, DictView::Part::items).at((*at)++);
     return true;
   };
   return Value::object(std::make_shared<Generator>(value, next));
@@ -137,14 +140,14 @@ Value items(Interpreter&, Arguments& arguments) {
 
 Value unique(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("unique", arguments, {"value", "case_sensitive", "attribute"}, 1);
-  const AttributePath path(bound[2]);
+  const AttributePath path(bound[2], interpreter.budget());
   const bool case_sensitive = bound.flag(1);
   const auto source = std::make_shared<Iterator>(bound[0]);
   const auto seen = std::make_shared<std::set<std::string>>();
   const auto next = [&interpreter, path, case_sensitive, source, seen](Value& item) {
     while (source->next(item)) {
       interpreter.budget().step();
-      const Value key = case_sensitive ? path.of(item) : ignore_case(path.of(item), interpreter.budget());
+      const Value key = case_sensitive ? path.of(interpreter.budget(), item) : ignore_case(path.of(interpreter.budget(), item), interpreter.budget());
       charge_key(key, interpreter.budget());
       if (seen->insert(encode_key(key)).second) return true;
     }
@@ -155,8 +158,10 @@ Value unique(Interpreter& interpreter, Arguments& arguments) {
 
 Value extreme(std::string_view name, Interpreter& interpreter, Arguments& arguments, bool largest) {
   const Bound bound(name, arguments, {"value", "case_sensitive", "attribute"}, 1);
-  const AttributePath path(bound[2]);
-  const auto key_of = [&](const Value& item) { return bound.flag(1) ? path.of(item) : ignore_case(path.of(item), interpreter.budget()); };
+  const AttributePath path(bound[2], interpreter.budget());
+  const auto key_of = [&](const Value& item) {
+    return bound.flag(1) ? path.of(interpreter.budget(), item) : ignore_case(path.of(interpreter.budget(), item), interpreter.budget());
+  };
   Value best;
   Value best_key;
   Iterator iterator(bound[0]);
@@ -175,13 +180,13 @@ Value max(Interpreter& interpreter, Arguments& arguments) { return extreme("max"
 
 Value sum(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("sum", arguments, {"iterable", "attribute", "start"}, 1);
-  const AttributePath path(bound[1]);
+  const AttributePath path(bound[1], interpreter.budget());
   Value total = bound.has(2) ? bound[2] : Value::integer(0);
   if (total.is_text()) raise("TypeError", "sum() can't sum strings [use ''.join(seq) instead]");
   Iterator iterator(bound[0]);
   for (Value item; iterator.next(item);) {
     interpreter.budget().step();
-    total = binary(BinaryOperator::add, total, path.of(item), interpreter.budget());
+    total = binary(BinaryOperator::add, total, path.of(interpreter.budget(), item), interpreter.budget());
     interpreter.budget().produced(total.own_bytes());
   }
   return total;
@@ -199,6 +204,7 @@ Value batch(Interpreter& interpreter, Arguments& arguments) {
   if (!row.empty()) {
     if (!bound.is_none(2) && count > 0) {
       interpreter.budget().list(static_cast<size_t>(count));
+      interpreter.budget().step(static_cast<uint64_t>(count) / 4);
       while (static_cast<int64_t>(row.size()) < count) row.push_back(bound[2]);
     }
     rows.push_back(Value::list(std::move(row)));
@@ -212,6 +218,7 @@ Value slice_filter(Interpreter& interpreter, Arguments& arguments) {
   const int64_t slices = bound.integer(1, 1);
   if (slices == 0) raise("ZeroDivisionError", "integer division or modulo by zero");
   interpreter.budget().list(slices > 0 ? static_cast<size_t>(slices) : 0);
+  interpreter.budget().step(slices > 0 ? static_cast<uint64_t>(slices) * 2 : 0);
   std::vector<Value> rows;
   const auto size = static_cast<int64_t>(items.size());
   int64_t at = 0;
@@ -228,9 +235,9 @@ Value slice_filter(Interpreter& interpreter, Arguments& arguments) {
 
 Value groupby(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("groupby", arguments, {"value", "attribute", "default", "case_sensitive"}, 2);
-  const AttributePath path(bound[1]);
+  const AttributePath path(bound[1], interpreter.budget());
   const auto key_of = [&](const Value& item) {
-    const Value key = path.of(item, bound[2]);
+    const Value key = path.of(interpreter.budget(), item, bound[2]);
     return bound.flag(3) ? key : ignore_case(key, interpreter.budget());
   };
   const std::vector<Value> items = all_items(interpreter, bound[0]);
@@ -242,13 +249,13 @@ Value groupby(Interpreter& interpreter, Arguments& arguments) {
   interpreter.budget().step(items.size());
   for (const Value& item : sorted(items, keys, false, interpreter.budget())) {
     if (!group.empty() && !equals(key_of(group[0]), key_of(item), interpreter.budget())) {
-      const Value grouper = path.of(group[0], bound[2]);
+      const Value grouper = path.of(interpreter.budget(), group[0], bound[2]);
       groups.push_back(Value::group(grouper, Value::list(std::exchange(group, {}))));
     }
     group.push_back(item);
   }
   if (!group.empty()) {
-    const Value grouper = path.of(group[0], bound[2]);
+    const Value grouper = path.of(interpreter.budget(), group[0], bound[2]);
     groups.push_back(Value::group(grouper, Value::list(std::move(group))));
   }
   return Value::list(std::move(groups));

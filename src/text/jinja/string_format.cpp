@@ -14,7 +14,7 @@ bool is_number(std::string_view text) { return !text.empty() && text.find_first_
 
 class StringFormatter {
  public:
-  StringFormatter(const Arguments& arguments, const Budget& budget) : arguments_(arguments), budget_(budget) {}
+  StringFormatter(const Arguments& arguments, Budget& budget) : arguments_(arguments), budget_(budget) {}
   MarkedText run(const MarkedText& format, int depth);
 
  private:
@@ -24,7 +24,7 @@ class StringFormatter {
   MarkedText formatted(const Value& value, const std::string& spec_text) const;
 
   const Arguments& arguments_;
-  const Budget& budget_;
+  Budget& budget_;
   int64_t next_ = 0;  // -1 once fields are numbered by hand
 };
 
@@ -37,6 +37,7 @@ size_t index_of(std::string_view digits) {
 MarkedText StringFormatter::run(const MarkedText& format, int depth) {
   if (depth > 2) raise("ValueError", "Max string recursion exceeded");
   const std::string& bytes = format.text();
+  budget_.visit(bytes.size());
   MarkedText out;
   for (size_t at = 0; at < bytes.size();) {
     budget_.text(out.size());
@@ -80,9 +81,9 @@ void StringFormatter::field(const MarkedText& text, int depth, MarkedText& out) 
     at += 2;
     if (at < bytes.size() && bytes[at] != ':') raise("ValueError", "expected ':' after conversion specifier");
     if (conversion == 's') {
-      value = Value::text(str(value));
+      value = Value::text(str(value, budget_));
     } else if (conversion == 'r' || conversion == 'a') {
-      value = Value::data(repr(value));
+      value = Value::data(repr(value, budget_));
     } else {
       raise("ValueError", "Unknown conversion specifier {}", printable(std::string(1, conversion)));
     }
@@ -92,6 +93,7 @@ void StringFormatter::field(const MarkedText& text, int depth, MarkedText& out) 
 }
 
 Value StringFormatter::argument(std::string_view name) {
+  budget_.step(4 + arguments_.named.size() / 4);
   if (name.empty() || is_number(name)) {
     if (name.empty() != (next_ >= 0) && !(next_ == 0 && !name.empty())) {
       raise("ValueError", "cannot switch between manual field specification and automatic field numbering");
@@ -114,6 +116,7 @@ Value StringFormatter::look_up(std::string_view name) {
   Value value = argument(name.substr(0, end));
   size_t at = end;
   while (at < name.size()) {
+    budget_.step(8);
     if (name[at] == '.') {
       const size_t next = std::min(name.find_first_of(".[", at + 1), name.size());
       if (next == at + 1) raise("ValueError", "Empty attribute in format string");
@@ -134,8 +137,10 @@ Value StringFormatter::look_up(std::string_view name) {
 }
 
 MarkedText StringFormatter::formatted(const Value& value, const std::string& spec_text) const {
-  if (spec_text.empty()) return str(value);
+  if (spec_text.empty()) return str(value, budget_);
+  if (value.is_number()) charge_repr(value, budget_);
   const FormatSpec spec = parse_format_spec(spec_text, budget_);
+  budget_.step(static_cast<uint64_t>(std::max(spec.precision, 0)) / 8);
   const std::string_view real_types = "eEfFgG%";
   const bool real_type = spec.type != '\0' && real_types.find(spec.type) != std::string_view::npos;
   const auto refuse = [&] {
@@ -165,7 +170,7 @@ MarkedText StringFormatter::formatted(const Value& value, const std::string& spe
 
 }  // namespace
 
-MarkedText string_format(const MarkedText& format, const Arguments& arguments, const Budget& budget) {
+MarkedText string_format(const MarkedText& format, const Arguments& arguments, Budget& budget) {
   return StringFormatter(arguments, budget).run(format, 0);
 }
 

@@ -8,6 +8,6 @@ namespace lagoon::jinja {
 
 /// The literal parts keep their origin, as do strings that are put in; all else is data.
 /// @throws Raised (ValueError, IndexError, KeyError, TypeError, LimitError)
-MarkedText string_format(const MarkedText& format, const Arguments& arguments, const Budget& budget);
+MarkedText string_format(const MarkedText& format, const Arguments& arguments, Budget& budget);
 
 }  // namespace lagoon::jinja

@@ -6,6 +6,8 @@
 
 namespace lagoon::jinja {
 
+constexpr size_t foreign_text_limit = 300;  // bytes of a message, which may hold anything the template or the data say
+
 TemplateError to_template_error(const Raised& raised) {
   const bool syntax =
       raised.error_class == "TemplateSyntaxError" || raised.error_class == "TemplateAssertionError" || raised.error_class == "SyntaxError";
@@ -13,7 +15,7 @@ TemplateError to_template_error(const Raised& raised) {
   std::string sentence = raised.place.template_name;
   if (raised.place.line > 0) sentence += fmt::format(", line {}, column {}", raised.place.line, raised.place.column);
   sentence += own_words ? ": the template refuses: " : ": " + raised.error_class + ": ";
-  sentence += printable(raised.message, 2000);
+  sentence += printable(raised.message, foreign_text_limit);
   return TemplateError(syntax ? ErrorKind::corrupt : ErrorKind::invalid, sentence, raised.error_class, raised.message, raised.place.line,
                        raised.place.column);
 }

@@ -48,8 +48,9 @@ bool divisibleby(Interpreter& interpreter, Arguments& arguments) {
   return remainder_is(interpreter, bound[0], bound[1], 0);
 }
 
-bool sameas(Interpreter&, Arguments& arguments) {
+bool sameas(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("test_sameas", arguments, {"value", "other"}, 2);
+  if (bound[0].is_text()) interpreter.budget().scan(bound[0].bytes().size());
   return bound[0].same_as(bound[1]);
 }
 
@@ -72,8 +73,10 @@ bool sequence(const Value& value) {
 }
 
 template <bool (*is)(char32_t)>
-bool cased(const Value& value) {
-  const MarkedText text = str(value);
+bool cased(Interpreter& interpreter, Arguments& arguments) {
+  const Bound bound("test", arguments, {"value"}, 1);
+  const MarkedText text = str(bound[0], interpreter.budget());
+  interpreter.budget().visit(text.size());
   bool found = false;
   for (size_t at = 0; at < text.size(); at += character_at(text.text(), at).length) {
     const char32_t code = character_at(text.text(), at).code;
@@ -100,8 +103,8 @@ constexpr std::array<TestRow, 39> tests = {{
     {"true", plain<is_true>},
     {"integer", plain<integer>},
     {"float", plain<real>},
-    {"lower", plain<cased<is_lower>>},
-    {"upper", plain<cased<is_upper>>},
+    {"lower", cased<is_lower>},
+    {"upper", cased<is_upper>},
     {"string", plain<string>},
     {"mapping", plain<mapping>},
     {"number", plain<number>},

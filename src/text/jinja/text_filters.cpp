@@ -15,9 +15,9 @@ namespace {
 
 /// str(operand) through `form`, markup staying markup.
 template <MarkedText (*form)(const MarkedText&)>
-Value formed(Interpreter&, Arguments& arguments) {
+Value formed(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("filter", arguments, {"s"}, 1);
-  return Value::text(form(str(bound[0])), bound[0].is_text() && bound[0].as_text().markup);
+  return Value::text(form(str(bound[0], interpreter.budget())), bound[0].is_text() && bound[0].as_text().markup);
 }
 
 /// A word begins after a hyphen, white space or an opening bracket, and only there: `It's`, `X.y`.
@@ -40,9 +40,14 @@ MarkedText title_words(const MarkedText& text) {
   return out;
 }
 
+Value title_filter(Interpreter& interpreter, Arguments& arguments) {
+  if (!arguments.values.empty() && arguments.values[0].is_text()) interpreter.budget().step(arguments.values[0].bytes().size());  // words are many
+  return formed<title_words>(interpreter, arguments);
+}
+
 Value trim(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("trim", arguments, {"value", "chars"}, 1);
-  const MarkedText text = str(bound[0]);
+  const MarkedText text = str(bound[0], interpreter.budget());
   interpreter.budget().step(text.size() / 8);
   if (bound.is_none(1)) return Value::text(strip(text, Side::both));
   if (!bound[1].is_text()) raise("TypeError", "strip arg must be None or str");
@@ -53,15 +58,15 @@ Value trim(Interpreter& interpreter, Arguments& arguments) {
 Value replace_filter(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("replace", arguments, {"s", "old", "new", "count"}, 3);
   const int64_t limit = bound.is_none(3) ? -1 : bound.integer(3, -1);
-  const MarkedText old = str(bound[1]);
-  const MarkedText text = str(bound[0]);
+  const MarkedText old = str(bound[1], interpreter.budget());
+  const MarkedText text = str(bound[0], interpreter.budget());
   interpreter.budget().search(text.size(), old.size());
-  return Value::text(replace(text, old.text(), str(bound[2]), limit, interpreter.budget().limits().output_bytes));
+  return Value::text(replace(text, old.text(), str(bound[2], interpreter.budget()), limit, interpreter.budget()));
 }
 
 Value center(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("center", arguments, {"value", "width"}, 1);
-  Value text = Value::text(str(bound[0]));
+  Value text = Value::text(str(bound[0], interpreter.budget()));
   const auto characters = static_cast<int64_t>(text.as_text().characters);
   const int64_t width = bound.integer(1, 80);
   if (width <= characters) return text;
@@ -76,7 +81,7 @@ Value center(Interpreter& interpreter, Arguments& arguments) {
 
 Value format(Interpreter& interpreter, Arguments& arguments) {
   if (arguments.values.empty()) raise("TypeError", "format() missing a required argument: 'value'");
-  const MarkedText pattern = str(arguments.values[0]);
+  const MarkedText pattern = str(arguments.values[0], interpreter.budget());
   std::vector<Value> values(arguments.values.begin() + 1, arguments.values.end());
   if (!values.empty() && !arguments.named.empty()) {
     raise("FilterArgumentError", "can't handle positional and keyword arguments at the same time");
@@ -102,7 +107,9 @@ Value indent(Interpreter& interpreter, Arguments& arguments) {
   }
   MarkedText text = bound[0].marked();
   text.append("\n", Origin::from_data);
+  interpreter.budget().step(text.size() / 8);
   const std::vector<MarkedText> lines = split_lines(text, false);
+  interpreter.budget().step(lines.size() * 2);
   interpreter.budget().text(text.size() + saturated_product(lines.size(), step.size()));
   MarkedText out;
   if (bound.flag(2)) out.append(step);
@@ -116,7 +123,7 @@ Value indent(Interpreter& interpreter, Arguments& arguments) {
   return Value::text(std::move(out), bound[0].as_text().markup);
 }
 
-Value truncate(Interpreter&, Arguments& arguments) {
+Value truncate(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("truncate", arguments, {"s", "length", "killwords", "end", "leeway"}, 1);
   const Value end = bound.has(3) ? bound.text(3) : Value::text("...", Origin::from_template);
   const int64_t length = bound.integer(1, 255);
@@ -128,6 +135,7 @@ Value truncate(Interpreter&, Arguments& arguments) {
   if (!size) raise("TypeError", "object of type '{}' has no len()", type_name(bound[0]));
   if (*size <= static_cast<size_t>(length + std::min<int64_t>(leeway, INT32_MAX))) return bound[0];
   if (!bound[0].is_text()) raise("TypeError", "can only concatenate {} (not \"str\") to {}", type_name(bound[0]), type_name(bound[0]));
+  interpreter.budget().step(bound[0].bytes().size() / 8);
   MarkedText out = text_slice(bound[0].as_text(), 0, 1, length - end_characters);
   if (!bound.flag(2)) out = split_right(out, " ", 1)[0];
   out.append(end.marked());
@@ -136,7 +144,7 @@ Value truncate(Interpreter&, Arguments& arguments) {
 
 Value wordcount(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("wordcount", arguments, {"s"}, 1);
-  const MarkedText text = str(bound[0]);
+  const MarkedText text = str(bound[0], interpreter.budget());
   const std::string& bytes = text.text();
   interpreter.budget().step(bytes.size() / 4);
   int64_t count = 0;
@@ -150,9 +158,9 @@ Value wordcount(Interpreter& interpreter, Arguments& arguments) {
   return Value::integer(count);
 }
 
-Value string(Interpreter&, Arguments& arguments) {
+Value string(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("string", arguments, {"object"}, 1);
-  return bound[0].is_text() ? bound[0] : Value::text(str(bound[0]));
+  return bound[0].is_text() ? bound[0] : Value::text(str(bound[0], interpreter.budget()));
 }
 
 Value join(Interpreter& interpreter, Arguments& arguments) {
@@ -165,13 +173,13 @@ Value join(Interpreter& interpreter, Arguments& arguments) {
     if (!is_iterable(items)) raise("TypeError", "'{}' object is not iterable", type_name(items));
     items = interpreter.call_filter("map", mapped);
   }
-  const MarkedText separator = bound.has(1) ? str(bound[1]) : MarkedText();
+  const MarkedText separator = bound.has(1) ? str(bound[1], interpreter.budget()) : MarkedText();
   MarkedText out;
   bool first = true;
   Iterator iterator(items);
   for (Value item; iterator.next(item); first = false) {
     if (!first) out.append(separator);
-    out.append(str(item));
+    out.append(str(item, interpreter.budget()));
     interpreter.budget().step();
     interpreter.budget().text(out.size());
   }
@@ -183,7 +191,7 @@ Value join(Interpreter& interpreter, Arguments& arguments) {
 std::vector<FilterRow> text_filters() {
   return {{"upper", formed<upper>},
           {"lower", formed<lower>},
-          {"title", formed<title_words>},
+          {"title", title_filter},
           {"capitalize", formed<capitalize>},
           {"trim", trim},
           {"replace", replace_filter},

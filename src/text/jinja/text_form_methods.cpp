@@ -147,7 +147,7 @@ Value zfill(Interpreter& interpreter, const Value& self, Arguments& arguments) {
 
 Value expandtabs(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("expandtabs", arguments, {"tabsize"}, 0);
-  interpreter.budget().visit(self.bytes().size());
+  interpreter.budget().step(self.bytes().size());
   const int64_t size = bound.integer(0, 8);
   const std::string& text = self.bytes();
   MarkedText out;
@@ -175,6 +175,7 @@ Value format(Interpreter& interpreter, const Value& self, Arguments& arguments) 
 Value format_map(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("format_map", arguments, {"mapping"}, 1);
   if (!bound[0].is_dict()) raise("TypeError", "format_map() wants a mapping");
+  interpreter.budget().step(bound[0].as_dict().size() * 2);
   Arguments named;
   for (const auto& [key, value] : bound[0].as_dict().entries()) {
     if (key.is_text()) named.named.emplace_back(key.bytes(), value);
@@ -188,6 +189,7 @@ Value translate(Interpreter& interpreter, const Value& self, Arguments& argument
   const std::string& text = self.bytes();
   MarkedText out;
   for (size_t at = 0; at < text.size();) {
+    interpreter.budget().step(8);
     const Character character = character_at(text, at);
     const Value key = Value::integer(static_cast<int64_t>(character.code));
     const Value mapped = get_item(bound[0], key);

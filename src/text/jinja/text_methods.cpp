@@ -140,6 +140,7 @@ Value has_affix(std::string_view name, Interpreter& interpreter, const Value& se
   const auto matches = [&](const Value& affix) {
     if (!affix.is_text()) raise("TypeError", "{} first arg must be str or a tuple of str, not {}", name, type_name(affix));
     const std::string& text = affix.bytes();
+    interpreter.budget().step();
     if (!range.valid || text.size() > part.size()) return false;
     interpreter.budget().scan(text.size());
     return part.substr(suffix ? part.size() - text.size() : 0, text.size()) == text;
@@ -176,9 +177,8 @@ Value removesuffix(Interpreter& interpreter, const Value& self, Arguments& argum
 Value replace_method(Interpreter& interpreter, const Value& self, Arguments& arguments) {
   const Bound bound("replace", arguments, {"old", "new", "count"}, 2);
   const int64_t limit = bound.integer(2, -1);
-  const size_t most = interpreter.budget().limits().output_bytes;
   interpreter.budget().search(self.bytes().size(), bound.text(0).bytes().size());
-  return Value::text(replace(self.marked(), bound.text(0).bytes(), bound.text(1).marked(), limit, most));
+  return Value::text(replace(self.marked(), bound.text(0).bytes(), bound.text(1).marked(), limit, interpreter.budget()));
 }
 
 Value parted(std::string_view name, Interpreter& interpreter, const Value& self, Arguments& arguments, bool last) {

@@ -217,7 +217,7 @@ std::vector<MarkedText> split_lines(const MarkedText& text, bool keep_ends) {
   return out;
 }
 
-MarkedText replace(const MarkedText& text, std::string_view old, const MarkedText& with, int64_t limit, size_t byte_limit) {
+MarkedText replace(const MarkedText& text, std::string_view old, const MarkedText& with, int64_t limit, Budget& budget) {
   MarkedText out;
   const std::string_view bytes = text.text();
   size_t begin = 0;  // what is not yet copied
@@ -227,7 +227,8 @@ MarkedText replace(const MarkedText& text, std::string_view old, const MarkedTex
     if (found == std::string_view::npos) break;
     out.append(text.slice(begin, found - begin));
     out.append(with);
-    if (out.size() > byte_limit) raise("LimitError", "a text is longer than the limit of {} bytes", byte_limit);
+    budget.text(out.size());
+    budget.step(2);
     begin = found + old.size();
     at = begin;
     if (old.empty()) {
@@ -288,9 +289,9 @@ MarkedText title(const MarkedText& text) {
 
 MarkedText padding(size_t count, std::string_view fill) { return repeat(MarkedText(fill, Origin::from_data), count); }
 
-Value escape_markup(const Value& value) {
+Value escape_markup(const Value& value, Budget& budget) {
   if (value.is_text() && value.as_text().markup) return value;
-  const MarkedText escaped = map_characters(str(value), [](const std::string& bytes, size_t at) -> std::string {
+  const MarkedText escaped = map_characters(str(value, budget), [](const std::string& bytes, size_t at) -> std::string {
     switch (bytes[at]) {
       case '&':
         return "&amp;";
@@ -309,9 +310,10 @@ Value escape_markup(const Value& value) {
   return Value::text(escaped, true);
 }
 
-Value joined_markup(const Value& left, const Value& right) {
-  MarkedText text = escape_markup(left).marked();
-  text.append(escape_markup(right).marked());
+Value joined_markup(const Value& left, const Value& right, Budget& budget) {
+  budget.visit(left.bytes().size() + right.bytes().size());
+  MarkedText text = escape_markup(left, budget).marked();
+  text.append(escape_markup(right, budget).marked());
   return Value::text(std::move(text), true);
 }
 

@@ -14,6 +14,8 @@
 
 namespace lagoon::jinja {
 
+class Budget;
+
 /// The byte where character `index` begins; the size for index == characters. @pre index <= characters
 size_t byte_of_character(const Text& text, size_t index);
 /// The number of characters before byte `byte`.
@@ -43,8 +45,8 @@ std::vector<MarkedText> split_space_right(const MarkedText& text, int64_t limit)
 std::vector<MarkedText> split_lines(const MarkedText& text, bool keep_ends);
 
 /// At most `limit` replacements; a negative limit means no limit. An empty `old` matches between all characters.
-/// @throws Raised (LimitError) where the result would pass `byte_limit`
-MarkedText replace(const MarkedText& text, std::string_view old, const MarkedText& with, int64_t limit, size_t byte_limit);
+/// Each takes steps. @throws Raised (LimitError) where the result would pass the limit of a text
+MarkedText replace(const MarkedText& text, std::string_view old, const MarkedText& with, int64_t limit, Budget& budget);
 
 /// Each character replaced by what `map(bytes, position)` gives.
 MarkedText map_characters(const MarkedText& text, const std::function<std::string(const std::string& bytes, size_t at)>& map);
@@ -59,8 +61,8 @@ MarkedText title(const MarkedText& text);
 MarkedText padding(size_t count, std::string_view fill = " ");
 
 /// HTML escapes of & < > ' ". Text that is markup already stays.
-Value escape_markup(const Value& value);
+Value escape_markup(const Value& value, Budget& budget);
 /// left + right where one of them is markup: the other is escaped.
-Value joined_markup(const Value& left, const Value& right);
+Value joined_markup(const Value& left, const Value& right, Budget& budget);
 
 }  // namespace lagoon::jinja

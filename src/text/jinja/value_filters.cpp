@@ -5,8 +5,10 @@
 #include "text/jinja/interpreter.h"
 #include "text/jinja/json.h"
 #include "text/jinja/numbers.h"
+#include "text/jinja/operators.h"
 #include "text/jinja/python_repr.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -20,7 +22,7 @@ Value absolute(Interpreter&, Arguments& arguments) {
   return Value::integer(mpz_class(abs(bound[0].as_mpz())));
 }
 
-Value to_integer(Interpreter&, Arguments& arguments) {
+Value to_integer(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("int", arguments, {"value", "default", "base"}, 1);
   Value otherwise = bound.has(1) ? bound[1] : Value::integer(0);
   const Value& value = bound[0];
@@ -28,7 +30,10 @@ Value to_integer(Interpreter&, Arguments& arguments) {
   if (value.is_integer()) return Value::integer(value.as_mpz());
   if (value.is_real()) return std::isnan(value.as_real()) ? otherwise : truncated(value.as_real());
   if (!value.is_text()) return otherwise;
-  if (const auto parsed = parse_integer(value.bytes(), static_cast<int>(bound.integer(2, 10)))) return Value::integer(*parsed);
+  if (const auto parsed = parse_integer(value.bytes(), static_cast<int>(bound.integer(2, 10)))) {
+    interpreter.budget().integer(mpz_sizeinbase(parsed->get_mpz_t(), 2));
+    return Value::integer(*parsed);
+  }
   const auto real = parse_real(value.bytes());
   return real && std::isfinite(*real) ? truncated(*real) : otherwise;
 }
@@ -44,6 +49,7 @@ Value to_float(Interpreter&, Arguments& arguments) {
 }
 
 Value round_filter(Interpreter& interpreter, Arguments& arguments) {
+  interpreter.budget().step(64);  // digits are written and read back
   const Bound bound("round", arguments, {"value", "precision", "method"}, 1);
   const std::string method = bound.has(2) && bound[2].is_text() ? bound[2].bytes() : "common";
   if (method != "common" && method != "ceil" && method != "floor") raise("FilterArgumentError", "method must be common, ceil or floor");
@@ -52,6 +58,7 @@ Value round_filter(Interpreter& interpreter, Arguments& arguments) {
     if (method != "common") require_defined(bound[0]);
     raise("TypeError", "type {} doesn't define __round__ method", type_name(bound[0]));
   }
+  if (precision < 0) interpreter.budget().step(static_cast<uint64_t>(-std::max<int64_t>(precision, -4300)) / 4);
   if (method == "common") return rounded(bound[0], precision);
   const Value unit = arithmetic(BinaryOperator::pow, Value::integer(10), Value::integer(precision), interpreter.budget());
   const Value scaled = arithmetic(BinaryOperator::mul, bound[0], unit, interpreter.budget());
@@ -92,7 +99,7 @@ Value default_filter(Interpreter&, Arguments& arguments) {
   return bound.has(1) ? bound[1] : Value::text(MarkedText());
 }
 
-std::string indent_of(const Value& value, const Budget& budget) {
+std::string indent_of(const Value& value, Budget& budget) {
   if (value.is_text()) return value.bytes();
   const int64_t width = to_index(value);
   budget.text(width > 0 ? static_cast<size_t>(width) : 0);
@@ -120,16 +127,18 @@ Value tojson(Interpreter& interpreter, Arguments& arguments) {
 }
 
 /// Python breaks longer lines; what fits one is the same in both.
-Value pprint(Interpreter&, Arguments& arguments) {
+Value pprint(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("pprint", arguments, {"value"}, 1);
   Value value = bound[0];
+  charge_repr(value, interpreter.budget());
   if (value.is_dict()) {
-    std::vector<Value> keys;
+    std::vector<std::pair<std::string, Value>> keys;
     keys.reserve(value.as_dict().size());
-    for (const auto& entry : value.as_dict().entries()) keys.push_back(entry.first);
+    for (const auto& entry : value.as_dict().entries()) keys.emplace_back(repr(entry.first), entry.first);
     Dict ordered;
-    std::sort(keys.begin(), keys.end(), [](const Value& a, const Value& b) { return repr(a) < repr(b); });
-    for (const Value& key : keys) ordered.set(key, *value.as_dict().find(key));
+    interpreter.budget().step(keys.size() * 32);
+    std::sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [written, key] : keys) ordered.set(key, *value.as_dict().find(key));
     value = Value::dict(std::move(ordered));
   }
   std::string text = repr(value);
@@ -137,8 +146,10 @@ Value pprint(Interpreter&, Arguments& arguments) {
   return Value::data(text);
 }
 
-Value attr(Interpreter&, Arguments& arguments) {
+Value attr(Interpreter& interpreter, Arguments& arguments) {
   const Bound bound("attr", arguments, {"obj", "name"}, 2);
+  charge_key(bound.text(1), interpreter.budget());
+  interpreter.budget().step(bound.text(1).bytes().size() / 8);
   Value found = get_attribute(bound[0], bound.text(1).bytes());
   // Attributes alone: an item of that name does not count.
   if (bound[0].is_dict() && bound[0].as_dict().find(bound[1]) != nullptr && found.as<Function>() == nullptr) return undefined_of(bound[0], bound[1]);

@@ -10,7 +10,9 @@
 namespace lagoon {
 namespace {
 
-constexpr int depth_limit = 16;  // Sequences inside one another
+constexpr size_t frame_limit = 1000;     // ids that a post-processor adds to a text
+constexpr size_t frame_texts_limit = 8;  // times that it repeats the text
+constexpr int depth_limit = 16;          // Sequences inside one another
 
 /// What ByteLevel cuts with `use_regex`. Source: huggingface/tokenizers, pre_tokenizers/byte_level.rs; openai/gpt-2, encoder.py.
 constexpr std::string_view byte_level_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
@@ -121,16 +123,26 @@ std::vector<int32_t> read_template(Fields& fields) {
   Fields tokens(fields.need("special_tokens"), fields.where("special_tokens"));
   std::vector<int32_t> frame;
   size_t index = 0;
+  size_t texts = 0;
   for (const Json& json : fields.need_list("single")) {
     Fields piece(json, item(fields.where("single"), index++));
+    const auto check_length = [&](size_t more) {
+      if (frame.size() + more <= frame_limit) return;
+      fail(ErrorKind::unsupported, "{}: the template for one text adds more than {} ids; Lagoon takes no more", fields.where("single"), frame_limit);
+    };
+    check_length(1);
     if (!piece.find("Sequence").is_null()) {
       Fields sequence(piece.need("Sequence"), piece.where("Sequence"));
       if (sequence.need_string("id") != "A") fail(ErrorKind::corrupt, "{}: the template for one text must use the sequence `A`", sequence.where());
+      if (++texts > frame_texts_limit) {
+        fail(ErrorKind::unsupported, "{}: the template for one text repeats the text more than {} times", fields.where("single"), frame_texts_limit);
+      }
       frame.push_back(frame_text);
     } else {
       Fields special(piece.need("SpecialToken"), piece.where("SpecialToken"));
       const std::string& id = special.need_string("id");
       const std::vector<int32_t> ids = template_token(tokens.need(id), tokens.where(id));
+      check_length(ids.size());
       frame.insert(frame.end(), ids.begin(), ids.end());
     }
     piece.finish();

@@ -21,6 +21,12 @@ void check(UErrorCode status) {
   if (U_FAILURE(status)) fail(ErrorKind::bug, "the Unicode library failed to normalize a text: {}", u_errorName(status));
 }
 
+void check_growth(size_t bytes, size_t limit) {
+  if (bytes <= limit) return;
+  fail(ErrorKind::unsupported,
+       "the key `normalizer` of tokenizer.json makes a text longer than {} bytes; at most 1 MiB, or 16 times the text, is taken", limit);
+}
+
 class Composition : public Normalizer {
  public:
   explicit Composition(const char* name) : characters_(icu::UnicodeString("[:age=9.0:]"), status_) {
@@ -31,7 +37,7 @@ class Composition : public Normalizer {
   }
 
   /// Cuts where nothing can join across, next to each border of origins; the stretch around the border is data's.
-  MarkedText apply(const MarkedText& text, RegexScratch&) const override {
+  MarkedText step(const MarkedText& text, RegexScratch&, size_t) const override {
     MarkedText out;
     size_t done = 0;
     for (size_t run = 0; run < text.runs().size(); ++run) {
@@ -76,7 +82,7 @@ class Composition : public Normalizer {
 
 class Lowercase : public Normalizer {
  public:
-  MarkedText apply(const MarkedText& text, RegexScratch&) const override {
+  MarkedText step(const MarkedText& text, RegexScratch&, size_t) const override {
     MarkedText out;
     std::string lower;
     size_t at = 0;
@@ -100,7 +106,7 @@ class Replace : public Normalizer {
  public:
   Replace(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
-  MarkedText apply(const MarkedText& text, RegexScratch& scratch) const override {
+  MarkedText step(const MarkedText& text, RegexScratch& scratch, size_t limit) const override {
     const std::string_view subject = text.text();
     const std::string stand_in = has_newer_character(subject) ? with_stand_ins(subject) : std::string();
     MarkedText out;
@@ -110,6 +116,7 @@ class Replace : public Normalizer {
       } else {
         out.append(text.slice(part.begin, part.end - part.begin));
       }
+      check_growth(out.size(), limit);
     });
     return out;
   }
@@ -123,9 +130,12 @@ class Sequence : public Normalizer {
  public:
   explicit Sequence(std::vector<std::unique_ptr<Normalizer>> steps) : steps_(std::move(steps)) {}
 
-  MarkedText apply(const MarkedText& text, RegexScratch& scratch) const override {
+  MarkedText step(const MarkedText& text, RegexScratch& scratch, size_t limit) const override {
     MarkedText out = text;
-    for (const auto& step : steps_) out = step->apply(out, scratch);
+    for (const auto& step : steps_) {
+      out = step->step(out, scratch, limit);
+      check_growth(out.size(), limit);
+    }
     return out;
   }
 

@@ -14,11 +14,20 @@
 
 namespace lagoon {
 
+/// The most bytes that a text may grow to: 1 MiB, or 16 times the text. The longest growth of one character under NFKC is 11 times.
+constexpr size_t normalized_limit(size_t bytes) {
+  constexpr size_t least = size_t{1} << 20;
+  return bytes > least / 16 ? bytes * 16 : least;
+}
+
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
   /// @pre valid UTF-8; the result is valid too
-  virtual MarkedText apply(const MarkedText& text, RegexScratch& scratch) const = 0;
+  /// @throws Error(unsupported) naming `normalizer` where the text grows past normalized_limit
+  MarkedText apply(const MarkedText& text, RegexScratch& scratch) const { return step(text, scratch, normalized_limit(text.size())); }
+  /// The same where the text may grow to `limit` bytes.
+  virtual MarkedText step(const MarkedText& text, RegexScratch& scratch, size_t limit) const = 0;
 };
 
 std::unique_ptr<Normalizer> make_nfc();

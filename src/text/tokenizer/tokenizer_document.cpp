@@ -81,6 +81,7 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
 
   bool key(std::string& key) {
     if (list_ == List::vocabulary) {
+      check_token(key);
       if (!tokens_.insert(key).second) {
         fail(ErrorKind::corrupt, "{}: `model.vocab` holds the token `{}` twice; one of the two must go", name_, printable(key));
       }
@@ -98,8 +99,8 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
     return Base::key(key);
   }
 
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
-    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}", name_, position);
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& reason) {
+    fail(ErrorKind::corrupt, "{}: no valid JSON at byte {}: {}", name_, position, json_fault(reason.what()));
   }
 
  private:
@@ -110,6 +111,13 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
   void deepen() {
     if (++depth_ > json_depth_limit)
       fail(ErrorKind::corrupt, "{}: JSON is nested deeper than {} levels; Lagoon reads no deeper", name_, json_depth_limit);
+  }
+
+  void check_token(const std::string& token) const {
+    constexpr size_t longest_token = size_t{1} << 16;  // bytes
+    if (token.size() <= longest_token) return;
+    fail(ErrorKind::unsupported, "{}: `model.vocab` holds a token of {} bytes, at most {} are taken: `{}`", name_, token.size(), longest_token,
+         printable(token, 40));
   }
 
   [[noreturn]] bool unexpected() const {

@@ -165,6 +165,16 @@ void read_added_tokens(const Json& list, const std::string& where, const Ids& id
   std::stable_partition(parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) { return token.special; });
 }
 
+/// An id that the post-processor adds must be a token's.
+void check_frame(const TokenizerParts& parts, const std::string& where) {
+  for (const int32_t id : parts.frame) {
+    if (id == frame_text) continue;
+    const auto index = static_cast<size_t>(id);
+    if (index < parts.tokens.size() && !parts.tokens[index].content.empty()) continue;
+    fail(ErrorKind::corrupt, "{} adds the id {}, which no token has; ids go from 0 to {}", where, id, parts.tokens.size() - 1);
+  }
+}
+
 void read_decoding(const Json& json, const std::string& where, TokenizerParts& parts) {
   const DecoderKind kind = read_decoder(json, where);
   parts.separator = kind.separator;
@@ -219,6 +229,7 @@ TokenizerParts read_tokenizer_json(std::string_view json, std::string_view name)
   parts.normalizer = read_normalizer(fields.find("normalizer"), where("normalizer"));
   parts.pre_tokenizer = read_pre_tokenizer(fields.find("pre_tokenizer"), where("pre_tokenizer"));
   parts.frame = read_post_processor(fields.find("post_processor"), where("post_processor"));
+  check_frame(parts, where("post_processor"));
   read_decoding(fields.find("decoder"), where("decoder"), parts);
   fields.finish();
   return parts;

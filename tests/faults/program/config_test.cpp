@@ -67,11 +67,14 @@ TEST(HostileConfig, RopeKeysAreKnownAndInRange) {
   const auto rope = [](const char* key, const Json& value) {
     return [=](HostileFolder& folder) { folder.edit(config, [&](Json& document) { document["rope_parameters"]["full_attention"][key] = value; }); };
   };
-  expect_all_refuse(config, {{"misspelled", rope("facter", 2), {"config.json: `rope_parameters.full_attention.facter` is no key"}},
-                             {"zero factor", rope("factor", 0), {"`rope_parameters.full_attention.factor` is 0, a number from 1"}},
-                             {"huge theta", rope("rope_theta", 1e300), {"`rope_parameters.full_attention.rope_theta` is 1e+300"}},
-                             {"text", rope("beta_fast", "x"), {"`rope_parameters.full_attention.beta_fast` is \"x\""}},
-                             {"unknown type", rope("rope_type", "su"), {"`rope_parameters.full_attention.rope_type` is `su`"}}});
+  expect_all_refuse(
+      config,
+      {{"misspelled", rope("facter", 2), {"config.json: `rope_parameters.full_attention.facter` is no key"}},
+       {"zero factor", rope("factor", 0), {"`rope_parameters.full_attention.factor` is 0, a number from 1"}},
+       {"huge theta", rope("rope_theta", 1e300), {"`rope_parameters.full_attention.rope_theta` is 1e+300"}},
+       {"fraction", rope("original_max_position_embeddings", 1.5), {"`rope_parameters.full_attention.original_max_position_embeddings` is 1.5"}},
+       {"text", rope("beta_fast", "x"), {"`rope_parameters.full_attention.beta_fast` is \"x\""}},
+       {"unknown type", rope("rope_type", "su"), {"`rope_parameters.full_attention.rope_type` is `su`"}}});
 }
 
 TEST(HostileConfig, HundredsOfThousandsOfKeysTakeNoTime) {
@@ -175,6 +178,34 @@ TEST(HostileTokenizer, PartsThatCannotBeAreNamed) {
        {"long", pattern(long_pattern), {"`pre_tokenizer`"}}});
 }
 
+TEST(HostileTokenizer, WhatGrowsIsBounded) {
+  const auto normalizer = [](const Json& value) { return tokenizer_with([value](Json& document) { document["normalizer"] = value; }); };
+  const auto replace = [](const Json& pattern, size_t bytes) {
+    return Json{{"type", "Replace"}, {"pattern", pattern}, {"content", std::string(bytes, 'h')}};
+  };
+  const Json steps(10, replace({{"String", "h"}}, 1000));
+  const auto frame = [](int64_t id, size_t times) {
+    return tokenizer_with([id, times](Json& document) {
+      const Json ids = std::vector<int64_t>(times, id);
+      document["post_processor"] = {{"type", "TemplateProcessing"},
+                                    {"single", Json(times, Json{{"SpecialToken", {{"id", "x"}, {"type_id", 0}}}})},
+                                    {"pair", Json::array()},
+                                    {"special_tokens", {{"x", {{"id", "x"}, {"ids", ids}, {"tokens", Json::array()}}}}}};
+    });
+  };
+  HostileFolder folder;
+  for (const Json& value :
+       {replace({{"String", "h"}}, 2'000'000), Json{{"type", "Sequence"}, {"normalizers", steps}}, replace({{"Regex", "(?=.)"}}, 1'000'000)}) {
+    normalizer(value)(folder);
+    expect_refused(run_limited({"tokenize", folder.path(), "hi"}), "`normalizer`");
+  }
+  expect_all_refuse("tokenizer.json", {{"long frame", frame(1, 1001), {"`post_processor`", "adds more than 1000 ids"}},
+                                       {"unknown id", frame(99999, 1), {"`post_processor` adds the id 99999"}},
+                                       {"long token",
+                                        tokenizer_with([](Json& document) { document["model"]["vocab"][std::string(900'000, 'z')] = 1845; }),
+                                        {"`model.vocab` holds a token of 900000 bytes"}}});
+}
+
 TEST(HostileIds, OfTheUserAreNamed) {
   const auto logits = [](const std::string& ids) { return run_limited({"logits", "nano", "--ids", "-"}, {.input = ids}); };
   expect_refused(logits("[1845]"), "token id 1845: the vocabulary has ids 0 to 1844");
@@ -183,6 +214,13 @@ TEST(HostileIds, OfTheUserAreNamed) {
   expect_refused(logits("[1.5]"), "1.5 is no token id");
   expect_refused(run_limited({"tokenize", "nano", "--decode", "1845"}), "no token has the id 1845");
   expect_refused(run_limited({"tokenize", "nano", "--decode", "-1"}), "");
+  for (const char* list : {"[[[[", "]]]", "[1 2", "1,,,2", "[1,[2]]", "[1 2]", "1,", "[,1]", "[", "1]", "[1],2"}) {
+    SCOPED_TRACE(list);
+    expect_refused(run_limited({"tokenize", "nano", "--decode", list}), "write whole numbers such as 17 4 or [17, 4]");
+  }
+  for (const char* list : {"17 4", "17, 4", "17,4", "[17, 4]", "[ 17 ,4 ]", "[]", ""}) {
+    EXPECT_EQ(run_limited({"tokenize", "nano", "--decode", list}).exit_code, 0) << list;
+  }
   expect_refused(run_limited({"generate", "nano", "hi", "--logit-bias", "1845=1"}), "token 1845 is outside the vocabulary");
 }
 

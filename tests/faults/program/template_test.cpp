@@ -23,6 +23,12 @@ TEST(HostileTemplate, EndlessWorkEnds) {
                      source("numbers in a loop", "{% set a = 7 ** 90000 %}{% set b = 3 ** 40000 %}" + loop("{% set c = a % b %}"), {"LimitError"}),
                      source("numbers as texts", loop("{{ (7 ** 90000) | string | length }}"), {"LimitError"}),
                      source("a growing product", "{% set n = namespace(v=1) %}" + loop("{% set n.v = n.v * (i + 1) %}"), {"LimitError"}),
+                     source("a last character", "{% set s = '\xc3\xa9' * 10 ** 6 %}" + loop(loop("{% set q = s | last %}")), {"LimitError", "steps"}),
+                     source("numbers of texts", "{% set s = '9' * 10 ** 6 %}" + loop(loop("{% set q = s | int %}")), {"LimitError", "steps"}),
+                     source("a list as text", "{% set l = [1] * 10 ** 6 %}" + loop("{% set q = l | string %}"), {"LimitError"}),
+                     source("JSON of a list", "{% set l = [1] * 10 ** 6 %}" + loop("{% set q = l | tojson %}"), {"LimitError"}),
+                     source("replacing", "{% set s = 'a' * 10 ** 6 %}" + loop("{% set q = s.replace('', '') %}"), {"LimitError"}),
+                     source("formatting", "{% set s = '{{' * 500000 %}" + loop("{% set q = s.format(1) %}"), {"LimitError"}),
                      source("a macro", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", {"RecursionError"}),
                      source("itself", "{% include 'chat_template.jinja' %}", {"RecursionError"})});
 }
@@ -55,7 +61,10 @@ TEST(HostileTemplate, FaultsNameTheLine) {
        source("undefined", "\n{{ foo.bar.baz }}", {"line 2", "UndefinedError"}), source("division", "{{ 1 / 0 }}", {"line 1", "ZeroDivisionError"}),
        source("refusal of two lines", "{{ raise_exception('bad\\nthing') }}", {"the template refuses: bad\\x0athing"}),
        source("a file elsewhere", "{% include '../secret' %}", {"only a file beside it"}),
-       source("deep", "{{ " + std::string(100'000, '('), {"line 1"}), source("no UTF-8", "\xff\xfe", {"not valid UTF-8"}),
+       source("deep", "{{ " + std::string(100'000, '('), {"line 1"}), source("no UTF-8", "a\xff", {"not valid UTF-8"}),
+       source("UTF-16", "\xff\xfe{", {"looks like UTF-16"}), source("a NUL byte", std::string("hi\0hi", 5), {"a NUL byte at byte 3"}),
+       source("a long file", "{% include 'a' * 10 ** 6 %}", {"only a file beside it"}),
+       source("a long refusal", "{{ raise_exception('a' * 10 ** 7) }}", {"aaa..."}),
        source("long", std::string(2 << 20, 'x'), {"2,097,152 bytes, at most 1,048,576"}), source("blank", " \n", {"the chat template is empty"})});
 }
 
@@ -67,7 +76,7 @@ TEST(HostileTemplate, OfTheTokenizersConfigAreRefusedToo) {
     };
   };
   expect_all_refuse("tokenizer_config.json",
-                    {{"a number", inlined(5), {"there is no chat template"}},
+                    {{"a number", inlined(5), {"`chat_template` is 5, a text or a list"}},
                      {"a list without a default", inlined(Json::array({{{"name", "x"}}})), {"without a template called `default`"}},
                      {"a fault", inlined("\n{% if %}"), {"tokenizer_config.json", "line 2"}}});
 }
@@ -84,8 +93,9 @@ TEST(HostileMessages, OfEveryWrongShapeAreNamed) {
            {"null", "`messages` must be a list"},
            {"[]", "`messages` is empty"},
            {"[5]", "`messages[0]` must be an object"},
-           {R"([{"content": "hi"}])", "`messages[0].role` must be a string"},
-           {R"([{"role": 5, "content": "hi"}])", "`messages[0].role` must be a string"},
+           {R"([{"content": "hi"}])", "`messages[0].role` is missing; it must be a string"},
+           {R"([{"role": 5, "content": "hi"}])", "`messages[0].role` must be a string, not a number"},
+           {message(R"("content": [{"text": "hi"}])"), "`messages[0].content[0].type` is missing"},
            {message(R"("content": 5)"), "`messages[0].content` must be a string, null or a list"},
            {message(R"("content": true)"), "`messages[0].content` must be"},
            {message(R"("content": {"a": 1})"), "`messages[0].content` must be"},
@@ -93,7 +103,7 @@ TEST(HostileMessages, OfEveryWrongShapeAreNamed) {
            {call("5"), "`messages[0].tool_calls` must be a list"},
            {call("[5]"), "`messages[0].tool_calls[0]` must be an object"},
            {call("[{}]"), "`messages[0].tool_calls[0].function` is missing"},
-           {call(R"([{"function": {}}])"), "function.name` must be a string"},
+           {call(R"([{"function": {}}])"), "function.name` is missing; it must be a string"},
            {call(R"([{"function": {"name": "f", "arguments": "[1]"}}])"), "must hold a JSON object"},
            {call(R"([{"function": {"name": "f", "arguments": "{"}}])"), "send the arguments as one JSON object"},
            {message(R"("content": "\ud800")"), "is not JSON"},

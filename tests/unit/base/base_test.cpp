@@ -126,6 +126,11 @@ TEST(Json, TheByteOfAFaultIsNamed) {
   EXPECT_NE(sentence_of(ErrorKind::corrupt, [] { parse_json("[1] 2", "x"); }), "no error");
 }
 
+TEST(Json, ANumberThatIsTooLargeIsNamed) {
+  EXPECT_EQ(sentence_of(ErrorKind::corrupt, [] { parse_json("[1e999]", "config.json"); }),
+            "config.json: no valid JSON at byte 6: the number `1e999` is too large");
+}
+
 // Linear in the number of keys: with a look-up for each, these would take minutes.
 TEST(Json, ObjectsOfManyKeysAreRead) {
   std::string text = "{\"k0\": 0";

@@ -28,5 +28,17 @@ TEST(Impostor, IsNamedWhereJsonWasExpected) {
             "a.json: this is a web page, not JSON; fetch the file itself");
 }
 
+TEST(OtherEncoding, IsNamedWhereUtf8WasExpected) {
+  const auto refusal = [](const std::string& text) { return sentence_of(ErrorKind::corrupt, [&] { (void)parse_json(text, "a.json"); }); };
+  const std::string low = {'{', '\0', '}', '\0'};
+  const std::string high = {'\0', '{', '\0', '}'};
+  const std::string wide = {'{', '\0', '\0', '\0', '}', '\0', '\0', '\0'};
+  for (const std::string& text : {low, high, "\xff\xfe" + low, "\xfe\xff" + high}) {
+    EXPECT_EQ(refusal(text), "a.json: the text looks like UTF-16, UTF-8 is needed; save it as UTF-8");
+  }
+  EXPECT_EQ(refusal(wide), "a.json: the text looks like UTF-32, UTF-8 is needed; save it as UTF-8");
+  EXPECT_THAT(refusal("{\"a" + std::string(1, '\0') + "\": 1}"), HasSubstr("a NUL byte"));
+}
+
 }  // namespace
 }  // namespace lagoon

@@ -108,5 +108,18 @@ TEST(QuantizationConfig, WidthsOutsideTheFormatAreNamed) {
   expect_error([] { read_block("4bit"); }, ErrorKind::corrupt, {"`quantization`", "an object"});
 }
 
+TEST(QuantizationConfig, WrongTypesAndImpossibleFormatsAreNamed) {
+  const auto fault = [](const Json& block, const std::string& part, ErrorKind kind = ErrorKind::corrupt) {
+    expect_error([&] { read_block(block); }, kind, {part});
+  };
+  fault({{"group_size", 64}, {"bits", 4.0}}, "`quantization.bits` is 4.0, a whole number");
+  fault({{"group_size", 64.0}, {"bits", 4}}, "`quantization.group_size` is 64.0, a whole number");
+  fault({{"group_size", 64}, {"bits", 4}, {"lm_head", 3}}, "`quantization.lm_head` is 3, an object");
+  fault({{"group_size", 64}, {"bits", 4}, {"lm_head", "q"}}, "`quantization.lm_head` is \"q\", an object");
+  fault({{"group_size", 64}, {"bits", 4}, {"foo.bar", {{"bits", 99}}}}, "`quantization.foo.bar.bits` is 99", ErrorKind::unsupported);
+  fault({{"group_size", 64}, {"bits", 4}, {"foo.bar", {{"group_size", "x"}}}}, "`quantization.foo.bar.group_size` is \"x\"");
+  EXPECT_NO_THROW(read_block({{"group_size", 64}, {"bits", 4}, {"foo.bar", {{"bits", 8}}}}));
+}
+
 }  // namespace
 }  // namespace lagoon

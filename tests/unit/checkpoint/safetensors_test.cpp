@@ -192,5 +192,26 @@ TEST_F(Safetensors, HundredsOfThousandsOfTensorsAreReadInOrder) {
   EXPECT_EQ(read_back.tensors.back().name, "t299999");
 }
 
+TEST_F(Safetensors, MetadataIsBoundedAndStandsOnce) {
+  const auto metadata = [](size_t entries, size_t bytes) {
+    std::string text;
+    for (size_t i = 0; i < entries; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":\"" + std::string(bytes, 'x') + "\"";
+    return raw_safetensors("{\"__metadata__\":{" + text + "}}", "");
+  };
+  EXPECT_EQ(read(metadata(10'000, 1)).metadata.size(), 10'000u);
+  expect_fault(metadata(10'001, 1), {"`__metadata__` has more than 10,000 entries"});
+  expect_fault(metadata(17, 1 << 20), {"`__metadata__` has more than"});
+  expect_fault(raw_safetensors(R"({"__metadata__":{},"__metadata__":{}})", ""), {"`__metadata__` stands twice"});
+}
+
+TEST_F(Safetensors, WhatWasExpectedIsSaid) {
+  expect_entry_fault(R"({"dtype":["F32"],"shape":[2],"data_offsets":[0,8]})", {"holds a list where `dtype` was to be a text, at tensor `w`"});
+  expect_entry_fault(R"({"dtype":"F32","shape":{},"data_offsets":[0,8]})", {"holds an object where `shape` was to be a list of whole numbers"});
+  expect_entry_fault(R"({"dtype":"F32","shape":["2"],"data_offsets":[0,8]})", {"holds a text where `shape` was to be a list of whole numbers"});
+  expect_entry_fault(R"({"dtype":"F32","shape":[2],"data_offsets":8})", {"where `data_offsets` was to be a list of two whole numbers"});
+  expect_entry_fault("5", {"holds the number 5 where an object was expected, at key `w`"});
+  expect_entry_fault("1e999", {"the number `1e999` is too large"});
+}
+
 }  // namespace
 }  // namespace lagoon

@@ -140,7 +140,11 @@ TEST_F(WeightFilesOf, BrokenIndexIsNamed) {
       {R"({"weight_map":{"a":"x.safetensors"})", "JSON"},
       {std::string(100000, '['), "an object"},
       {"{\"metadata\":" + std::string(100000, '['), "nested"}};
-  for (const auto& [text, part] : faults) {
+  std::string many = "{\"weight_map\":{";
+  for (int i = 0; i <= 10'000; ++i) many += (i == 0 ? "\"t" : ",\"t") + std::to_string(i) + "\":\"f" + std::to_string(i) + ".safetensors\"";
+  std::vector<std::pair<std::string, std::string>> all = faults;
+  all.emplace_back(many + "}}", "`weight_map` names more than 10,000 files");
+  for (const auto& [text, part] : all) {
     write_file(path() / "model.safetensors.index.json", text);
     expect_refused(ErrorKind::corrupt, {"model.safetensors.index.json", part});
   }

@@ -49,9 +49,20 @@ TEST(ChatTemplate, ConfigMayHoldAStringOrAList) {
         R"({"chat_template": [{"name": "tool_use", "template": "tools"}, {"name": "default", "template": "plain"}]})");
   const ChatTemplate both = ChatTemplate::load(folder.path());
   ChatRequest with_tools = request();
-  with_tools.tools = read_json(R"([{"type": "function"}])", "tools");
+  with_tools.tools = read_json(R"([{"type": "function", "function": {"name": "f"}}])", "tools");
   EXPECT_EQ(both.render(request()).text(), "plain");
   EXPECT_EQ(both.render(with_tools).text(), "tools");
+}
+
+TEST(ChatTemplate, ConfigOfAnotherTypeIsNamed) {
+  const TemporaryFolder folder;
+  write(folder, "tokenizer_config.json", R"({"chat_template": 5})");
+  try {
+    ChatTemplate::load(folder.path());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("`chat_template` is 5, a text or a list"), std::string::npos) << error.what();
+  }
 }
 
 TEST(ChatTemplate, IncludesReachFilesOfTheFolderOnly) {
@@ -129,16 +140,69 @@ TEST(ChatMessages, ArgumentsInTextBecomeAMapping) {
 
 TEST(ChatMessages, ErrorsNameThePath) {
   EXPECT_EQ(sentence("[]"), "`messages` is empty; send at least one message");
-  EXPECT_EQ(sentence("{}"), "`messages` must be a list, not dict");
-  EXPECT_EQ(sentence("[1]"), "`messages[0]` must be an object, not int");
-  EXPECT_EQ(sentence(R"([{"role": "user", "content": "a"}, {"content": "a"}])"), "`messages[1].role` must be a string");
-  EXPECT_EQ(sentence(R"([{"role": "user", "content": 5}])"), "`messages[0].content` must be a string, null or a list of parts, not int");
-  EXPECT_EQ(sentence(R"([{"role": "user", "content": [5]}])"), "`messages[0].content[0]` must be an object or a string, not int");
+  EXPECT_EQ(sentence("{}"), "`messages` must be a list, not an object");
+  EXPECT_EQ(sentence("[1]"), "`messages[0]` must be an object, not a number");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": "a"}, {"content": "a"}])"), "`messages[1].role` is missing; it must be a string");
+  EXPECT_EQ(sentence(R"([{"role": null, "content": "a"}])"), "`messages[0].role` must be a string, not null");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": 5}])"), "`messages[0].content` must be a string, null or a list of parts, not a number");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": [5]}])"), "`messages[0].content[0]` must be an object or a string, not a number");
   EXPECT_EQ(sentence(R"([{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{\"a\": 1, \"b"}}]}])"),
             "`messages[0].tool_calls[0].function.arguments` is not JSON (byte 11: end of text); send the arguments as one JSON object in a string");
   EXPECT_EQ(sentence(R"([{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "[1]"}}]}])"),
-            "`messages[0].tool_calls[0].function.arguments` must hold a JSON object, not list; send the arguments as one JSON object in a string");
+            "`messages[0].tool_calls[0].function.arguments` must hold a JSON object, not a list; send the arguments as one JSON object in a string");
   EXPECT_EQ(sentence(R"([{"role": "user", "content": [{"type": "text", "text": "a"}]}])"), "accepted");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": [{"text": "a"}]}])"), "`messages[0].content[0].type` is missing; it must be a string");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": [{"type": 3}]}])"), "`messages[0].content[0].type` must be a string, not a number");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": [{"type": "text"}]}])"), "`messages[0].content[0].text` is missing; it must be a string");
+  EXPECT_EQ(sentence(R"([{"role": "user", "content": [{"type": "text", "text": []}]}])"),
+            "`messages[0].content[0].text` must be a string, not a list");
+}
+
+TEST(ChatMessages, ToolsAreFunctionsWithNames) {
+  const auto tools = [](const std::string& json) {
+    try {
+      prepare_tools(jinja::read_json(json, "tools"));
+      return std::string("accepted");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(tools(R"([{"type": "function", "function": {"name": "f"}}])"), "accepted");
+  EXPECT_EQ(tools("{}"), "`tools` must be a list, not an object");
+  EXPECT_EQ(tools("[true]"), "`tools[0]` must be an object, not true");
+  EXPECT_EQ(tools(R"([{"name": "f"}])"), "accepted");  // the function itself
+  EXPECT_EQ(tools(R"([{"name": 5}])"), "`tools[0].name` must be a string, not a number");
+  EXPECT_EQ(tools(R"([{"type": "function"}])"), "`tools[0].function` is missing; it must be an object");
+  EXPECT_EQ(tools(R"([{"function": "f"}])"), "`tools[0].function` must be an object, not a string");
+  EXPECT_EQ(tools(R"([{"function": {"name": null}}])"), "`tools[0].function.name` must be a string, not null");
+}
+
+TEST(ChatTemplate, OfAnotherEncodingOrWithANulByteIsRefused) {
+  const auto refusal = [](const std::string& source) {
+    try {
+      ChatTemplate::from_source(source, "t");
+      return std::string("accepted");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string wide = {'{', '\0', '{', '\0', '1', '\0'};
+  EXPECT_EQ(refusal("\xff\xfe" + wide), "t: the text looks like UTF-16, UTF-8 is needed; save it as UTF-8");
+  EXPECT_EQ(refusal(wide), "t: the text looks like UTF-16, UTF-8 is needed; save it as UTF-8");
+  EXPECT_EQ(refusal(std::string("hello") + '\0' + "x"), "t: the template has a NUL byte at byte 6, which no text has; fetch it again");
+}
+
+TEST(ChatTemplate, LongForeignTextIsCutInErrors) {
+  const std::string refused = [] {
+    try {
+      ChatTemplate::from_source("{{ raise_exception('a' * 1000000) }}", "t").render(request(R"([{"role": "user", "content": "a"}])"));
+      return std::string("accepted");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  }();
+  EXPECT_NE(refused.find("the template refuses: aaa"), std::string::npos) << refused;
+  EXPECT_LT(refused.size(), 400U);
 }
 
 }  // namespace

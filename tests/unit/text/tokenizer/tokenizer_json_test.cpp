@@ -167,5 +167,51 @@ TEST(TokenizerJson, AMissingFileIsAnError) {
   }
 }
 
+// What a small file makes large: the text that a normalizer makes, the ids that a post-processor adds, a token.
+TEST(TokenizerJson, GrowthIsBounded) {
+  const auto replace = [](const Json& pattern, const std::string& content) {
+    return Json{{"type", "Replace"}, {"pattern", pattern}, {"content", content}};
+  };
+  const auto encoded = [](const Json& normalizer, const std::string& text) {
+    Json file = good();
+    file["normalizer"] = normalizer;
+    try {
+      Tokenizer::parse(file.dump(), "t.json").encode_data(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("fine");
+  };
+  const std::string text(1000, 'a');
+  EXPECT_EQ(encoded(replace({{"String", "a"}}, "bb"), text), "fine");
+  EXPECT_NE(encoded(replace({{"String", "a"}}, std::string(1'000'000, 'b')), text).find("`normalizer`"), std::string::npos);
+  EXPECT_NE(encoded(replace({{"Regex", "(?=.)"}}, std::string(100'000, 'b')), text).find("`normalizer`"), std::string::npos);
+  Json steps = Json::array();
+  for (int i = 0; i < 10; ++i) steps.push_back(replace({{"String", "a"}}, text));
+  EXPECT_NE(encoded({{"type", "Sequence"}, {"normalizers", steps}}, "aa").find("`normalizer`"), std::string::npos);
+
+  EXPECT_NE(outcome_of([](Json& file) { file["model"]["vocab"][std::string(900'000, 'z')] = 257; }).find("a token of 900000 bytes, at most 65536"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, IdsOfThePostProcessorAreTokensAndFew) {
+  const auto with = [](const Json& ids, size_t times) {
+    Json single = Json::array();
+    for (size_t i = 0; i < times; ++i) single.push_back({{"SpecialToken", {{"id", "<x>"}, {"type_id", 0}}}});
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    return outcome_of([&](Json& file) {
+      file["post_processor"] = {{"type", "TemplateProcessing"},
+                                {"single", single},
+                                {"pair", Json::array()},
+                                {"special_tokens", {{"<x>", {{"id", "<x>"}, {"ids", ids}, {"tokens", {"<x>"}}}}}}};
+    });
+  };
+  EXPECT_EQ(with({257}, 1), "fine");
+  EXPECT_EQ(with({99999}, 1), "corrupt: t.json: `post_processor` adds the id 99999, which no token has; ids go from 0 to 257");
+  EXPECT_EQ(with({257}, 999), "fine");
+  EXPECT_NE(with({257}, 1000).find("t.json: `post_processor`.single: the template for one text adds more than 1000 ids"), std::string::npos);
+  EXPECT_NE(with(std::vector<int>(1000, 257), 2000).find("adds more than 1000 ids"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lagoon
