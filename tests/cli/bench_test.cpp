@@ -161,6 +161,7 @@ TEST(Bench, WrongUsageIsOneSentenceAndExitCode2) {
   expect_refused(run_lagoon({"bench", "--machine", "--format", "csv"}), "text or json");
   expect_refused(run_lagoon({"bench", "--machine", "--threads", "100000"}), "--threads 100000");
   expect_refused(run_lagoon({"bench", "nano", "--disk", "x"}), "--machine");
+  expect_refused(run_lagoon({"bench", "--machine", "--disk", "/dev/zero"}), "--disk /dev/zero: a regular file of 64 MiB or more");
   expect_refused(bench_nano({"--format", "xml"}), "`xml`");
   expect_refused(bench_nano({"--plot", "a.jpg"}), ".svg or .png");
   for (const char* list : {"", "0", "-1", "1k,", ",1", "1,,2", "1m", "k", "1.5k", "99999999999999999999", "2000000k"}) {

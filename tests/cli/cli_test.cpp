@@ -46,6 +46,9 @@ TEST(Cli, WrongUsageIsOneSentenceAndExitCode2) {
   expect_refused(run_lagoon({"generate", "nano", "hi", "--stop", ""}), "stop string is empty");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--context", "5000"}), "4,096");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "-2"}), "--threads -2");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "0"}), "write a number from 1 to 1024");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--temperature", "0,5"}), "`0,5` is no number; write one such as 0.5");
+  expect_refused(run_lagoon({"--quiet"}), "a command is missing");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--raw", "--system", "x"}), "--raw");
   expect_refused(run_lagoon({"generate", "no-such-model", "hi"}), "no-such-model");
   expect_refused(run_lagoon({"render", "nano"}), "--messages");

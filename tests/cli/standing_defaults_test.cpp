@@ -77,6 +77,11 @@ TEST_F(StandingDefaults, AValueOfDefaultsIsForTheCommandsThatTakeIt) {
   expect_refused(run({"facts", "nano"}, "[defaults]\nkv = 'f33'\n"), "`defaults.kv` is \"f33\"");
 }
 
+TEST_F(StandingDefaults, ANumberIsNoText) {
+  expect_refused(run({"generate", "nano", "hi"}, "[generate]\nsystem = 5\n"), "`generate.system` is 5, a string was needed");
+  expect_refused(run({"generate", "nano", "hi"}, "[generate]\ntemperature = '0.5'\n"), "a number was needed");
+}
+
 TEST_F(StandingDefaults, WhatIsNotKnownIsNamedWithWhatIs) {
   struct Case {
     const char* text;
