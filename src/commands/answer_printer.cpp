@@ -89,4 +89,6 @@ std::string thinking_text(const std::string& reasoning, const AnswerStyle& style
   return style.colour ? dim + text + plain + "\n" : "<think>" + text + "</think>\n";
 }
 
+ThinkingView usual_thinking_view(bool terminal, bool asked_for) { return terminal || asked_for ? ThinkingView::shown : ThinkingView::hidden; }
+
 }  // namespace lagoon

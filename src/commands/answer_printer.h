@@ -16,6 +16,9 @@ enum class ThinkingView {
   folded,  // one line that says for how long
 };
 
+/// A terminal shows thinking; elsewhere the answer stands alone, unless thinking is asked for.
+ThinkingView usual_thinking_view(bool terminal, bool asked_for);
+
 struct AnswerStyle {
   bool terminal = false;  // the output is one
   bool colour = false;    // and has styles

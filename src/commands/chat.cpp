@@ -49,10 +49,9 @@ void check_flags(const ChatFlags& flags) {
   if (!is_valid_utf8(flags.system)) fail(ErrorKind::invalid, "--system is not valid UTF-8; write it in that encoding");
 }
 
-/// A terminal shows thinking; elsewhere the answer stands alone, unless thinking is asked for.
 ThinkingView view_of(const ChatFlags& flags, const Environment& environment) {
   if (flags.fold_thinking) return ThinkingView::folded;
-  return flags.show_thinking || environment.output_is_terminal ? ThinkingView::shown : ThinkingView::hidden;
+  return usual_thinking_view(environment.output_is_terminal, flags.show_thinking);
 }
 
 /// What must hold before and while the model is loaded: the terminal is ours, and signals give it back.
@@ -133,8 +132,7 @@ bool terminal_is_gone() {
 }
 
 int run(const ChatFlags& flags, const Environment& environment) {
-  constexpr int interrupted = 128 + 2;
-  constexpr int hung_up = 128 + 1;
+  using namespace chat_exit;
   check_flags(flags);
   Surroundings around(flags, environment);
   int code = 0;

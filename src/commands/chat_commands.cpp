@@ -16,8 +16,6 @@
 namespace lagoon {
 namespace {
 
-std::string count(int64_t number) { return format_count(static_cast<uint64_t>(std::max<int64_t>(number, 0))); }
-
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\n");
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
@@ -216,14 +214,14 @@ void ChatSession::load(const std::string& file) {
 }
 
 void ChatSession::stats() const {
-  std::string text = fmt::format("context          {} of {} tokens\n", count(conversation_.tokens()), count(settings_.context));
+  std::string text = fmt::format("context          {} of {} tokens\n", format_tokens(conversation_.tokens()), format_tokens(settings_.context));
   if (last_) {
     const GenerationResult& result = last_->result;
     const int64_t processed = result.prompt_tokens - result.reused_tokens;
     const auto generated = static_cast<int64_t>(result.ids.size());
-    text += fmt::format("last prompt      {} tokens reused, {} processed ({})\n", count(result.reused_tokens), count(processed),
+    text += fmt::format("last prompt      {} tokens reused, {} processed ({})\n", format_tokens(result.reused_tokens), format_tokens(processed),
                         speed(processed, result.prompt_seconds));
-    text += fmt::format("last answer      {} tokens ({})\n", count(generated), speed(generated, result.generate_seconds));
+    text += fmt::format("last answer      {} tokens ({})\n", format_tokens(generated), speed(generated, result.generate_seconds));
     text += fmt::format("seed             {}\n", last_seed_);
   }
   say(text + settings_.memory_lines());

@@ -17,11 +17,8 @@
 namespace lagoon {
 namespace {
 
-std::string count(int64_t number) { return format_count(static_cast<uint64_t>(std::max<int64_t>(number, 0))); }
-
-// Exit codes, as those of signals
-constexpr int hung_up = 128 + 1;
-constexpr int interrupted = 128 + 2;
+using chat_exit::hung_up;
+using chat_exit::interrupted;
 
 /// What is pasted is a message, unless it is one line that begins with the name of a command.
 bool is_command(const EditedLine& line) {
@@ -42,6 +39,8 @@ std::string message_of(const EditedLine& line) {
 }
 
 }  // namespace
+
+std::string format_tokens(int64_t number) { return format_count(static_cast<uint64_t>(std::max<int64_t>(number, 0))); }
 
 AnswerStyle ChatSession::style() const {
   const bool styled = environment_.colour && environment_.moves_cursor;
@@ -171,12 +170,13 @@ void ChatSession::report_turn(const Turn& turn) {
       note(environment_.input_is_terminal ? "stopped; what came stays in the conversation, /retry answers again" : "stopped by Ctrl-C");
     }
   } else if (turn.result.stop_reason == StopReason::max_tokens) {
-    note(fmt::format("the answer is cut at --max-tokens {}", count(settings_.options.max_tokens)));
+    note(fmt::format("the answer is cut at --max-tokens {}", format_tokens(settings_.options.max_tokens)));
   } else if (turn.result.stop_reason == StopReason::context_full) {
     note(
         fmt::format("the context of {} tokens is full: {} of the conversation before and {} of the answer, which is cut; /save FILE keeps it, "
                     "/clear begins a new one{}",
-                    count(settings_.context), count(turn.result.prompt_tokens), count(static_cast<int64_t>(turn.result.ids.size())), more_context()));
+                    format_tokens(settings_.context), format_tokens(turn.result.prompt_tokens),
+                    format_tokens(static_cast<int64_t>(turn.result.ids.size())), more_context()));
     return;
   }
   note_room();
@@ -190,8 +190,8 @@ void ChatSession::note_room() {
   if (!near) told_room_ = false;
   if (!near || (told_room_ && left > settings_.context / 20)) return;  // once, and again when little is left
   told_room_ = true;
-  note(fmt::format("the context is nearly full: {} of {} tokens are left; /save FILE keeps the conversation, /clear begins a new one{}", count(left),
-                   count(settings_.context), more_context()));
+  note(fmt::format("the context is nearly full: {} of {} tokens are left; /save FILE keeps the conversation, /clear begins a new one{}",
+                   format_tokens(left), format_tokens(settings_.context), more_context()));
 }
 
 std::string ChatSession::more_context() const {

@@ -18,6 +18,12 @@
 
 namespace lagoon {
 
+// Exit codes, as those of signals.
+namespace chat_exit {
+constexpr int hung_up = 128 + 1;
+constexpr int interrupted = 128 + 2;
+}  // namespace chat_exit
+
 struct ChatSettings {
   AnswerOptions options;
   bool seed_given = false;  // each answer has the seed of the flags; else each its own
@@ -37,6 +43,9 @@ struct ChatCommand {
 
 /// All of them, as /help lists them.
 const std::vector<ChatCommand>& chat_commands();
+
+/// "1,234"; what is below 0 counts as 0.
+std::string format_tokens(int64_t number);
 
 class ChatSession {
  public:

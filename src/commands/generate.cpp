@@ -123,11 +123,9 @@ int run(const Flags& flags, const Environment& environment) {
   const LoadedModel loaded = load_model(printable(flags.model, 4096), checkpoint, plan, flags.runner, environment);
   const MemoryBudget::Claim logits = loaded.budget->claim(logits_line, static_cast<uint64_t>(checkpoint.config().vocabulary) * sizeof(float));
   Session session(*loaded.model);
-  // A terminal shows thinking; elsewhere the answer stands alone, unless thinking is asked for.
-  const bool shows_thinking = flags.show_thinking || environment.output_is_terminal;
   AnswerPrinter printer({.terminal = environment.output_is_terminal,
                          .colour = environment.colour,
-                         .thinking = shows_thinking ? ThinkingView::shown : ThinkingView::hidden});
+                         .thinking = usual_thinking_view(environment.output_is_terminal, flags.show_thinking)});
   std::optional<ProgressLine> progress(std::in_place, environment.error_is_terminal, "reading the prompt", "tokens");
   GenerationEvents events;
   if (!flags.json) events.piece = [&](const GenerationPiece& piece) { printer.print(piece); };

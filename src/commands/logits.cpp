@@ -11,6 +11,7 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/token_input.h"
+#include "engine/token_ids.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

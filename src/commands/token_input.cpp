@@ -37,13 +37,6 @@ std::vector<std::vector<int32_t>> read_token_lists(const std::string& path) {
   return prompts;
 }
 
-void check_token_ids(const std::vector<int32_t>& ids, int64_t vocabulary) {
-  for (const int32_t id : ids) {
-    if (id >= vocabulary)
-      fail(ErrorKind::invalid, "token id {}: the vocabulary has ids 0 to {}; the ids come from another tokenizer", id, vocabulary - 1);
-  }
-}
-
 std::vector<int32_t> raw_prompt(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> plain = tokenizer.encode(text);
   std::vector<int32_t> begun = tokenizer.encode(text, true);

@@ -13,9 +13,6 @@ namespace lagoon {
 /// @param path  a file, or "-" for standard input. @throws Error(invalid) for anything else; Error(corrupt) for what is no JSON
 std::vector<std::vector<int32_t>> read_token_lists(const std::string& path);
 
-/// @throws Error(invalid) for an id outside of the vocabulary
-void check_token_ids(const std::vector<int32_t>& ids, int64_t vocabulary);
-
 /// Raw text as the tokenizer's own post-processor begins it, unless the text begins so already. Control tokens in it match.
 std::vector<int32_t> raw_prompt(const Tokenizer& tokenizer, const std::string& text);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/portable_math.h"
+#include "engine/token_ids.h"
 
 #include <algorithm>
 #include <cmath>
@@ -138,11 +139,7 @@ void check_score(std::span<const int32_t> tokens, const ScoreOptions& options, i
     fail(ErrorKind::invalid, "a context of {} tokens: 2 to {} are possible here", options.context, context);
   if (options.stride < 1 || options.stride > options.context)
     fail(ErrorKind::invalid, "a stride of {} tokens: 1 to the context of {} are possible", options.stride, options.context);
-  for (const int32_t id : tokens) {
-    if (id < 0 || id >= vocabulary) {
-      fail(ErrorKind::invalid, "token id {}: the vocabulary has ids 0 to {}; the ids come from another tokenizer", id, vocabulary - 1);
-    }
-  }
+  check_token_ids(tokens, vocabulary);
 }
 
 void score_tokens(Model& model, std::span<const int32_t> tokens, const ScoreOptions& options, const ScoreEvents& events) {

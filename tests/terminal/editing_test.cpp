@@ -123,18 +123,23 @@ TEST(TerminalEditing, AHistoryThatCannotBeWrittenIsANote) {
   EXPECT_EQ(chat->exit_code(), 0);
 }
 
-TEST(TerminalEditing, ABackslashAndAltEnterContinueAMessage) {
-  ChatOnTerminal chat;
-  ASSERT_TRUE(chat->wait_for_prompt());
-  chat->type("one\\\rtwo\x1b\rthree");
-  EXPECT_TRUE(chat->wait_for("> one\n  two\n  three\n"));
+/// Enter sends what stands there, and the saved conversation then holds `part`.
+void send_and_find_saved(ChatOnTerminal& chat, const char* part) {
   const auto file = chat.home.path() / "talk.json";
   chat->mark();
   chat->type("\r");
   ASSERT_TRUE(chat->wait_for_output("\x1b[0m"));
   ASSERT_TRUE(chat->wait_for_prompt());
   ASSERT_TRUE(chat.say("/save " + file.string(), "2 messages saved"));
-  EXPECT_THAT(file_text(file), HasSubstr("one\\ntwo\\nthree"));
+  EXPECT_THAT(file_text(file), HasSubstr(part));
+}
+
+TEST(TerminalEditing, ABackslashAndAltEnterContinueAMessage) {
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("one\\\rtwo\x1b\rthree");
+  EXPECT_TRUE(chat->wait_for("> one\n  two\n  three\n"));
+  send_and_find_saved(chat, "one\\ntwo\\nthree");
 }
 
 TEST(TerminalEditing, APasteIsOneMessageThatEnterSends) {
@@ -146,13 +151,7 @@ TEST(TerminalEditing, APasteIsOneMessageThatEnterSends) {
   chat->type("\x15\x1b[200~hi\rWhich month comes after May?\x1b[201~");
   EXPECT_TRUE(chat->wait_for("> hi\n  Which month comes after May?\n"));
   EXPECT_THAT(chat->screen(), Not(HasSubstr("Hello")));
-  const auto file = chat.home.path() / "talk.json";
-  chat->mark();
-  chat->type("\r");
-  ASSERT_TRUE(chat->wait_for_output("\x1b[0m"));
-  ASSERT_TRUE(chat->wait_for_prompt());
-  ASSERT_TRUE(chat.say("/save " + file.string(), "2 messages saved"));
-  EXPECT_THAT(file_text(file), HasSubstr("hi\\nWhich month comes after May?"));
+  send_and_find_saved(chat, "hi\\nWhich month comes after May?");
 }
 
 TEST(TerminalEditing, TenThousandPastedLinesAreFoldedAndSentWhole) {
