@@ -84,7 +84,7 @@ std::vector<Artifact> known_artifacts(const std::filesystem::path& own, std::vec
   if (!own.empty()) {
     for (std::filesystem::directory_iterator at(own, error); !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
       if (at->path().extension() != ".json") continue;
-      const std::string what = printable(at->path().string(), 4096);
+      const std::string what = printable_path(at->path());
       const std::string name = at->path().stem().string();
       try {
         by_name[name] = read_artifact(parse_json(read_text(SystemFiles(), at->path(), file_limit), what), name, what);

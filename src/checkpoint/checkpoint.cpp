@@ -9,6 +9,7 @@
 #include "checkpoint/tensor_names.h"
 #include "checkpoint/weight_assembly.h"
 #include "checkpoint/weight_files.h"
+#include "machine/file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -52,7 +53,7 @@ Checkpoint Checkpoint::open(const std::string& model, const CheckpointPlaces& pl
 Checkpoint Checkpoint::open(const ModelLocation& location, const Files& files) {
   check_folder(location.folder);
   const std::filesystem::path path = location.folder / "config.json";
-  const std::string what = printable(path.string(), 4096);
+  const std::string what = printable_path(path);
   Json document = read_config(files, path, what);
   const std::string overridden = location.model_type ? override_model_type(document, *location.model_type) : std::string();
   // Before the headers: a foreign format names itself here best.
@@ -65,13 +66,13 @@ Checkpoint Checkpoint::open(const ModelLocation& location, const Files& files) {
 }
 
 Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, const Json& config, WeightFiles weights) {
-  const std::string what = printable((folder / "config.json").string(), 4096);
+  const std::string what = printable_path(folder / "config.json");
   return assemble(folder, config, read_model_config(config, what), QuantizationConfig::read(config, what), std::move(weights));
 }
 
 Checkpoint Checkpoint::assemble(const std::filesystem::path& folder, const Json& document, ModelConfig config, const QuantizationConfig& quantization,
                                 WeightFiles weights) {
-  const std::string where = printable(folder.string(), 4096);
+  const std::string where = printable_path(folder);
   refuse_foreign_formats(weights.tensors, where);
   AssembledWeights assembled = assemble_weights(config, quantization, weights, where);
   for (size_t layer = 0; layer < assembled.gates.size(); ++layer) config.layers[layer].gate = assembled.gates[layer];

@@ -1,6 +1,7 @@
 #include "checkpoint/folder_access.h"
 
 #include "base/error.h"
+#include "machine/file.h"
 
 #include <algorithm>
 #include <system_error>
@@ -10,10 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return printable(path.string(), 4096); }
-
 std::string refused(const fs::path& folder, const std::error_code& error) {
-  return fmt::format("{}: the folder cannot be looked into: {}", shown(folder), error.message());
+  return fmt::format("{}: the folder cannot be looked into: {}", printable_path(folder), error.message());
 }
 
 fs::path whole(const fs::path& path) {
@@ -32,8 +31,8 @@ std::string why_closed(const fs::path& folder) {
   if (status.type() == fs::file_type::not_found) {
     std::error_code link_error;
     if (!fs::is_symlink(fs::symlink_status(folder, link_error))) return {};
-    return fmt::format("{}: this is a dangling link: {} is not there; put it back, or remove the link", shown(folder),
-                       shown(fs::read_symlink(folder, link_error)));
+    return fmt::format("{}: this is a dangling link: {} is not there; put it back, or remove the link", printable_path(folder),
+                       printable_path(fs::read_symlink(folder, link_error)));
   }
   if (status.type() == fs::file_type::none) return refused(folder, error);
   if (!fs::is_directory(status)) return {};

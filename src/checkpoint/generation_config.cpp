@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "checkpoint/config_reader.h"
+#include "machine/file.h"
 
 #include <limits>
 #include <system_error>
@@ -35,7 +36,7 @@ GenerationConfig load_generation_config(const std::filesystem::path& folder, con
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};
-  const std::string what = printable(path.string(), 4096);
+  const std::string what = printable_path(path);
   return read_generation_config(parse_json(read_text(files, path, file_limit), what), what);
 }
 

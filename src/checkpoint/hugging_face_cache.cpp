@@ -17,8 +17,6 @@ namespace {
 constexpr uint64_t ref_limit = 4096;        // bytes of a file in refs/
 constexpr size_t least_commit_letters = 4;  // of a hash; fewer would fit too much
 
-std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
-
 bool is_plain(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
          letter == '-';
@@ -98,12 +96,13 @@ std::filesystem::path follow_ref(const std::filesystem::path& repository, const 
   std::string hash = read_text(SystemFiles(), ref, ref_limit);
   hash.erase(hash.find_last_not_of(" \r\n\t") + 1);
   if (hash.empty() || hash.size() > 128 || !std::all_of(hash.begin(), hash.end(), is_plain) || hash.front() == '.') {
-    fail(ErrorKind::corrupt, "{}: a commit hash was expected, the file holds `{}`; download the model again", shown(ref), printable(hash, 60));
+    fail(ErrorKind::corrupt, "{}: a commit hash was expected, the file holds `{}`; download the model again", printable_path(ref),
+         printable(hash, 60));
   }
   std::filesystem::path snapshot = repository / "snapshots" / hash;
   if (is_folder(opened(snapshot))) return snapshot;
-  fail(ErrorKind::corrupt, "{}: the snapshot {} is named here and is not in the cache (there: {}); download the model again", shown(ref), hash,
-       listed(snapshots_in(repository / "snapshots")));
+  fail(ErrorKind::corrupt, "{}: the snapshot {} is named here and is not in the cache (there: {}); download the model again", printable_path(ref),
+       hash, listed(snapshots_in(repository / "snapshots")));
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
     if (!hub_cache.empty()) require_open(folder);
     fail(ErrorKind::invalid,
          "{}: there is no folder of this name, and the Hugging Face cache has no {}; download the model first, or give its folder", id,
-         shown(folder));
+         printable_path(folder));
   }
   const std::string revision = repository.revision.value_or("main");
   if (is_file(folder / "refs" / revision)) return follow_ref(folder, revision);
@@ -150,20 +149,20 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
   if (names.empty()) {
     require_open(snapshots);
     const size_t unfinished = unfinished_downloads(repository, hub_cache);
-    fail(ErrorKind::invalid, "{}: {} holds no snapshot{}; download the model again", id, shown(folder),
+    fail(ErrorKind::invalid, "{}: {} holds no snapshot{}; download the model again", id, printable_path(folder),
          unfinished == 0 ? "" : fmt::format(", and {} files in it are .incomplete", unfinished));
   }
   if (!repository.revision) {
     if (names.size() == 1) return opened(snapshots / names.front());
     fail(ErrorKind::invalid, "{}: {} has no refs/main, and its snapshots are {}; name one as {}@REVISION, or download the model again", id,
-         shown(folder), listed(names), id);
+         printable_path(folder), listed(names), id);
   }
   if (std::find(names.begin(), names.end(), revision) != names.end()) return opened(snapshots / revision);
   std::vector<std::string> candidates;
   if (is_hexadecimal(revision) && revision.size() < least_commit_letters) {
     fail(ErrorKind::invalid,
          "{}@{}: {} has no such branch or tag, and of a commit at least {} characters are needed (snapshots: {}); give more of it", id, revision,
-         shown(folder), least_commit_letters, listed(names));
+         printable_path(folder), least_commit_letters, listed(names));
   }
   if (is_hexadecimal(revision)) {
     std::copy_if(names.begin(), names.end(), std::back_inserter(candidates), [&](const std::string& name) { return name.starts_with(revision); });
@@ -171,8 +170,8 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
   if (candidates.size() == 1) return opened(snapshots / candidates.front());
   if (candidates.size() > 1)
     fail(ErrorKind::invalid, "{}@{}: {} snapshots begin like this ({}); give more of the hash", id, revision, candidates.size(), listed(candidates));
-  fail(ErrorKind::invalid, "{}@{}: {} has no such branch, tag or commit (snapshots: {}); download that revision first", id, revision, shown(folder),
-       listed(names));
+  fail(ErrorKind::invalid, "{}@{}: {} has no such branch, tag or commit (snapshots: {}); download that revision first", id, revision,
+       printable_path(folder), listed(names));
 }
 
 std::vector<RepositoryName> list_hub_cache(const std::filesystem::path& hub_cache) {
@@ -186,7 +185,7 @@ std::vector<RepositoryName> list_hub_cache(const std::filesystem::path& hub_cach
     const auto repository = parse_folder_name(at->path().filename().string());
     if (repository && (is_folder(at->path()) || !why_closed(at->path()).empty())) repositories.push_back(*repository);
   }
-  if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", shown(hub_cache), error.message());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", printable_path(hub_cache), error.message());
   std::sort(repositories.begin(), repositories.end(), [](const RepositoryName& a, const RepositoryName& b) { return a.id() < b.id(); });
   return repositories;
 }

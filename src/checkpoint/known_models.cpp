@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "checkpoint/folder_access.h"
+#include "machine/file.h"
 
 #include <algorithm>
 #include <system_error>
@@ -42,7 +43,7 @@ void add_cache(const fs::path& hub_cache, std::vector<KnownModel>& models) {
 using Report = std::function<void(const fs::path& place, const std::string& why)>;
 
 void report_unlisted(const fs::path& folder, const std::error_code& error, const Report& report) {
-  if (error) report(folder, fmt::format("{}: the folder cannot be listed: {}", printable(folder.string(), 4096), error.message()));
+  if (error) report(folder, fmt::format("{}: the folder cannot be listed: {}", printable_path(folder), error.message()));
 }
 
 /// Whether the folder is a model, or cannot be looked into, so that it may be one.
@@ -93,7 +94,7 @@ std::vector<KnownModel> known_models(const CheckpointPlaces& places, const std::
       continue;
     }
     if (!is_folder(directory)) {
-      report(directory, fmt::format("{}: there is no such models directory", printable(directory.string(), 4096)));
+      report(directory, fmt::format("{}: there is no such models directory", printable_path(directory)));
       continue;
     }
     if (!is_cache) look_in_cache(directory);
@@ -115,7 +116,7 @@ ModelLocation location_of(const KnownModel& model, const std::optional<std::stri
   }
   if (revision) {
     fail(ErrorKind::invalid, "{}@{}: {} is a folder and has no revisions, only models of the Hugging Face cache have; leave @{} out",
-         printable(model.name), printable(*revision), printable(model.folder.string(), 4096), printable(*revision));
+         printable(model.name), printable(*revision), printable_path(model.folder), printable(*revision));
   }
   if (!model.problem.empty()) fail(ErrorKind::io, "{}", model.problem);
   location.folder = model.folder;

@@ -5,6 +5,7 @@
 #include "checkpoint/folder_access.h"
 #include "checkpoint/hugging_face_cache.h"
 #include "checkpoint/known_models.h"
+#include "machine/file.h"
 
 #include <fmt/ranges.h>
 
@@ -19,8 +20,6 @@ namespace fs = std::filesystem;
 constexpr size_t longest_name = 1024;  // bytes; longer texts are no names
 constexpr size_t most_named = 8;       // in one sentence
 
-std::string shown(const fs::path& path) { return printable(path.string(), 4096); }
-
 bool is_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error);
@@ -30,20 +29,23 @@ bool is_folder(const fs::path& path) {
   const fs::path path(model);
   const std::string extension = path.extension().string();
   if (extension == ".gguf") {
-    fail(ErrorKind::unsupported, "{}: this is a GGUF file, which Lagoon does not read; give the folder of a safetensors checkpoint", shown(path));
+    fail(ErrorKind::unsupported, "{}: this is a GGUF file, which Lagoon does not read; give the folder of a safetensors checkpoint",
+         printable_path(path));
   }
   if (extension == ".bin" || extension == ".pt" || extension == ".pth") {
-    fail(ErrorKind::unsupported, "{}: this is a PyTorch file, which Lagoon does not read; give the folder of a safetensors checkpoint", shown(path));
+    fail(ErrorKind::unsupported, "{}: this is a PyTorch file, which Lagoon does not read; give the folder of a safetensors checkpoint",
+         printable_path(path));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  fail(ErrorKind::invalid, "{}: this is a file, a folder was expected; give the folder that it is in: {}", shown(path), shown(folder));
+  fail(ErrorKind::invalid, "{}: this is a file, a folder was expected; give the folder that it is in: {}", printable_path(path),
+       printable_path(folder));
 }
 
 ModelLocation shipped_nano(const CheckpointPlaces& places) {
   const fs::path folder = places.shipped_models / "nano";
   if (!places.shipped_models.empty() && is_folder(folder)) return {.folder = folder, .name = "nano", .found_in = "shipped"};
   fail(ErrorKind::invalid, "nano: the model that ships with Lagoon is not at {}; run Lagoon from its source tree or its installation, or give a path",
-       shown(folder));
+       printable_path(folder));
 }
 
 /// A folder named by its path. One of the Hugging Face cache has the repository's name.
@@ -149,10 +151,10 @@ class NamedModels {
 
 [[noreturn]] void refuse_unknown(const std::string& model, const Query& query, const CheckpointPlaces& places, const NamedModels& named) {
   std::string sentence = fmt::format("{}: there is no such folder, and no model of this name", printable(model));
-  if (!places.hub_cache.empty()) sentence += fmt::format(" in the Hugging Face cache ({})", shown(places.hub_cache));
+  if (!places.hub_cache.empty()) sentence += fmt::format(" in the Hugging Face cache ({})", printable_path(places.hub_cache));
   if (!places.models_dirs.empty()) {
     std::vector<std::string> directories;
-    for (const fs::path& directory : places.models_dirs) directories.push_back(shown(directory));
+    for (const fs::path& directory : places.models_dirs) directories.push_back(printable_path(directory));
     sentence += fmt::format(" or in {}", fmt::join(directories, ", "));
   }
   if (const std::vector<std::string> closed = named.closed(query.name); !closed.empty()) {
@@ -198,7 +200,7 @@ ModelLocation find_model(const std::string& model, const CheckpointPlaces& place
   if (const std::string why = why_closed(model); !why.empty()) fail(ErrorKind::io, "{}", why);
   const fs::path tried = fs::absolute(model, error);
   fail(ErrorKind::invalid, "{}: there is no folder {}; give a folder, a name that `lagoon models` lists, or `nano`", printable(model),
-       shown(error ? fs::path(model) : tried.lexically_normal()));
+       printable_path(error ? fs::path(model) : tried.lexically_normal()));
 }
 
 fs::path find_model_folder(const std::string& model, const CheckpointPlaces& places) { return find_model(model, places).folder; }

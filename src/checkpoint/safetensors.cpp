@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/impostor.h"
 #include "checkpoint/safetensors_json.h"
+#include "machine/file.h"
 
 #include <algorithm>
 #include <array>
@@ -171,7 +172,7 @@ int bits_of(StoredType type) { return entry_of(type).bits; }
 std::string format_shape(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 SafetensorsHeader read_safetensors_header(const ReadableFile& file) {
-  const std::string path = printable(file.path().string(), 4096);
+  const std::string path = printable_path(file.path());
   const uint64_t length = read_header_length(file, path);
   std::string text(length, '\0');
   file.read_at(8, std::as_writable_bytes(std::span(text)));

@@ -5,6 +5,7 @@
 #include "checkpoint/synthetic_shapes.h"
 #include "checkpoint/synthetic_texts.h"
 #include "checkpoint/weight_files.h"
+#include "machine/file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -76,8 +77,8 @@ class SyntheticCheckpoint::File final : public ReadableFile {
 
   void read_at(uint64_t offset, std::span<std::byte> destination) const override {
     if (offset > size() || destination.size() > size() - offset) {
-      fail(ErrorKind::corrupt, "{}: bytes {} to {} were asked for, the file has {}", printable(path_.string(), 4096), offset,
-           offset + destination.size(), size());
+      fail(ErrorKind::corrupt, "{}: bytes {} to {} were asked for, the file has {}", printable_path(path_), offset, offset + destination.size(),
+           size());
     }
     const std::string& header = shard_->header;
     if (offset < header.size()) {
@@ -168,7 +169,7 @@ Checkpoint open(const SyntheticCheckpoint& synthetic, const std::filesystem::pat
 Checkpoint open_synthetic(const SyntheticSpec& spec) { return open(SyntheticCheckpoint(spec), to_string(spec)); }
 
 Checkpoint open_described(const std::filesystem::path& folder, const Json& config, const FormatMap& formats) {
-  return open(SyntheticCheckpoint(config, formats, 0, printable(folder.string(), 4096)), folder);
+  return open(SyntheticCheckpoint(config, formats, 0, printable_path(folder)), folder);
 }
 
 }  // namespace lagoon

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/impostor.h"
 #include "checkpoint/safetensors_json.h"
+#include "machine/file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,15 +21,13 @@ constexpr std::string_view single_name = "model.safetensors";
 constexpr std::string_view index_name = "model.safetensors.index.json";
 constexpr uint64_t index_limit = 256'000'000;
 
-std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
-
 /// Names in the folder, sorted.
 std::set<std::string> list_folder(const std::filesystem::path& folder) {
   std::set<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator at(folder, error);
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) names.insert(at->path().filename().string());
-  if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", shown(folder), error.message());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", printable_path(folder), error.message());
   return names;
 }
 
@@ -44,7 +43,7 @@ const std::string* first_ending(const std::set<std::string>& names, std::initial
 }
 
 [[noreturn]] void refuse_without_safetensors(const std::filesystem::path& folder, const std::set<std::string>& names) {
-  const std::string where = shown(folder);
+  const std::string where = printable_path(folder);
   if (const std::string* gguf = first_ending(names, {".gguf"})) {
     fail(ErrorKind::unsupported, "{}: the weights are a GGUF file (`{}`), which Lagoon does not read; fetch a safetensors checkpoint", where,
          printable(*gguf));
@@ -105,7 +104,7 @@ std::optional<ShardNumber> shard_number(std::string_view name) {
 
 /// The shards of a folder without an index: all of model-00001-of-N to model-N-of-N and nothing else.
 std::vector<std::string> numbered_shards(const std::filesystem::path& folder, const std::vector<std::string>& weights) {
-  const std::string where = shown(folder);
+  const std::string where = printable_path(folder);
   std::set<int64_t> found;
   int64_t of = 0;
   for (const std::string& name : weights) {
@@ -130,7 +129,7 @@ std::vector<std::string> numbered_shards(const std::filesystem::path& folder, co
 using WeightMap = std::unordered_map<std::string, std::string>;
 
 WeightMap read_index(const std::filesystem::path& path, const Files& files) {
-  const std::string what = shown(path);
+  const std::string what = printable_path(path);
   const std::string text = read_text(files, path, index_limit);
   refuse_impostor(text, what, "an index");
   WeightMap map;
@@ -154,7 +153,7 @@ std::vector<std::string> files_of(const WeightMap& map, const std::filesystem::p
     std::error_code error;
     if (!present.contains(name) || !std::filesystem::exists(folder / name, error)) missing.push_back(name);
   }
-  if (!missing.empty()) refuse_missing_files(shown(folder), missing, names.size());
+  if (!missing.empty()) refuse_missing_files(printable_path(folder), missing, names.size());
   return {names.begin(), names.end()};
 }
 
@@ -207,15 +206,15 @@ WeightFiles read_weight_headers(std::vector<std::unique_ptr<ReadableFile>> files
     const auto [at, added] = owners.emplace(tensor.name, tensor.file);
     if (added) continue;
     const auto name_of_file = [&](int file) { return printable(read.files[static_cast<size_t>(file)]->path().filename().string()); };
-    fail(ErrorKind::corrupt, "{}: tensor `{}` is in `{}` and in `{}`; leave the files of one checkpoint only", shown(folder), printable(tensor.name),
-         name_of_file(at->second), name_of_file(tensor.file));
+    fail(ErrorKind::corrupt, "{}: tensor `{}` is in `{}` and in `{}`; leave the files of one checkpoint only", printable_path(folder),
+         printable(tensor.name), name_of_file(at->second), name_of_file(tensor.file));
   }
   return read;
 }
 
 void check_folder(const std::filesystem::path& folder) {
   const std::set<std::string> names = list_folder(folder);
-  const std::string where = shown(folder);
+  const std::string where = printable_path(folder);
   for (const std::string& name : names) {
     if (name != "adapter_config.json" && !name.starts_with("adapter_model.")) continue;
     fail(ErrorKind::unsupported, "{}: `{}` means a LoRA adapter, which Lagoon does not apply; merge it into its base model and give that", where,
@@ -238,13 +237,13 @@ WeightFiles open_weight_files(const std::filesystem::path& folder, const Files& 
     if (!has_index) return opened;
     const WeightMap map = read_index(index, files);
     const bool of_this_file = std::all_of(map.begin(), map.end(), [](const auto& item) { return item.second == single_name; });
-    if (of_this_file) check_against_index(opened, map, shown(index));
+    if (of_this_file) check_against_index(opened, map, printable_path(index));
     return opened;
   }
   if (has_index) {
     const WeightMap map = read_index(index, files);
     WeightFiles opened = open_files(folder, files_of(map, folder, names), files);
-    check_against_index(opened, map, shown(index));
+    check_against_index(opened, map, printable_path(index));
     return opened;
   }
   if (weights.size() == 1 && !shard_number(weights.front())) return open_files(folder, weights, files);

@@ -11,6 +11,7 @@
 #include "kernels/peak_probes.h"
 #include "machine/available_memory.h"
 #include "machine/cpu_features.h"
+#include "machine/file.h"
 #include "machine/topology.h"
 
 #include <nlohmann/json.hpp>
@@ -97,8 +98,7 @@ void check_disk_file(const std::filesystem::path& path) {
   std::error_code error;
   const bool large = std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) >= least_disk_bytes;
   if (!large)
-    fail(ErrorKind::invalid, "--disk {}: a regular file of 64 MiB or more was needed; name one on the disk that is meant",
-         printable(path.string(), 4096));
+    fail(ErrorKind::invalid, "--disk {}: a regular file of 64 MiB or more was needed; name one on the disk that is meant", printable_path(path));
 }
 
 MachineLimits measure_with_progress(int threads, const std::optional<std::filesystem::path>& disk, MemoryBudget& budget, uint64_t bytes,

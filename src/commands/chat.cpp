@@ -42,8 +42,6 @@ struct ChatFlags {
 };
 
 void check_flags(const ChatFlags& flags) {
-  if (flags.given("--max-tokens") && flags.max_tokens < 1) fail(ErrorKind::invalid, "--max-tokens {}: write 1 or more", flags.max_tokens);
-  if (flags.given("--context") && flags.runner.context < 1) fail(ErrorKind::invalid, "--context {}: write 1 or more tokens", flags.runner.context);
   if (!flags.load.empty() && flags.given("--system"))
     fail(ErrorKind::invalid, "--system and --load do not go together: a saved conversation brings its own; /system changes it");
   if (!is_valid_utf8(flags.system)) fail(ErrorKind::invalid, "--system is not valid UTF-8; write it in that encoding");
@@ -68,7 +66,7 @@ struct Surroundings {
       source = std::make_unique<LineSource>(environment.input_is_terminal ? "> " : "", environment.input_is_terminal);
       return;
     }
-    modes = std::make_unique<TerminalModes>();
+    modes = std::make_unique<TerminalModes>(environment.colour);
     try {
       history.load();
     } catch (const Error& error) {
@@ -164,10 +162,9 @@ Command declare_chat(CLI::App& program) {
   auto* show = parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--fold-thinking", flags->fold_thinking, "one line in the place of the thinking; /thinking shows it")->excludes(show);
   parser->add_flag("--no-history", flags->no_history, "read and write no history of what was sent");
-  parser->add_option("--max-tokens", flags->max_tokens, "most tokens of one answer (until the context is full)")->transform(whole_number<int64_t>());
+  one_or_more(parser->add_option("--max-tokens", flags->max_tokens, "most tokens of one answer (until the context is full)"));
   parser->add_option("--stop", flags->stop, "end an answer before this text; may be repeated")->allow_extra_args(false);
-  parser->add_option("--context", flags->runner.context, "tokens of the whole conversation (the checkpoint's, at most 32768)")
-      ->transform(whole_number<int64_t>());
+  one_or_more(parser->add_option("--context", flags->runner.context, "tokens of the whole conversation (the checkpoint's, at most 32768)"));
   add_sampling_flags(*parser, flags->sampling);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);

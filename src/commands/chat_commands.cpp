@@ -180,13 +180,12 @@ void ChatSession::save(const std::string& file, bool over) {
   if (conversation_.messages().empty()) fail(ErrorKind::invalid, "/save: there are no messages yet");
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    fail(ErrorKind::invalid, "{}: this is a folder; name a file, such as {}", printable(path.string(), 4096),
-         printable((path / "talk.json").string(), 4096));
+    fail(ErrorKind::invalid, "{}: this is a folder; name a file, such as {}", printable_path(path), printable_path(path / "talk.json"));
   if (path.has_parent_path() && !std::filesystem::exists(path.parent_path(), error))
-    fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", printable(path.string(), 4096),
-         printable(path.parent_path().string(), 4096));
+    fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", printable_path(path),
+         printable_path(path.parent_path()));
   if (!over && path != file_ && std::filesystem::exists(path, error))
-    fail(ErrorKind::invalid, "{}: there is such a file already; /save! {} overwrites it", printable(path.string(), 4096), printable(file, 4096));
+    fail(ErrorKind::invalid, "{}: there is such a file already; /save! {} overwrites it", printable_path(path), printable(file, 4096));
   const std::string text = conversation_.messages().dump(2) + "\n";
   DurableWriter writer(path);
   writer.write(std::as_bytes(std::span(text.data(), text.size())));
@@ -198,7 +197,7 @@ void ChatSession::save(const std::string& file, bool over) {
 
 void ChatSession::load(const std::string& file) {
   const std::filesystem::path path = path_of(file);
-  const std::string name = printable(path.string(), 4096);
+  const std::string name = printable_path(path);
   conversation_.load(parse_json(read_text(SystemFiles(), path, input_limit), name), name, settings_.options.thinking);
   file_ = path;
   unanswered_.clear();

@@ -74,21 +74,30 @@ int ChatSession::run() {
       case LineEnd::leave:
         return end_code();
       case LineEnd::interrupt:
-        return interrupted;
+        return end_by(interrupted);
       case LineEnd::signal:
-        return interrupt_exit_code();
+        return end_by(interrupt_exit_code());
       case LineEnd::hang_up:
         return hung_up;
     }
     // Whatever was under way has seen the signal.
     const SignalNews news = take_news();
-    if (news.leaving) return interrupt_exit_code();
-    if (news.interrupted && !source_.edits() && !environment_.input_is_terminal) return interrupted;
+    if (news.leaving) return end_by(interrupt_exit_code());
+    if (news.interrupted && !source_.edits() && !environment_.input_is_terminal) return end_by(interrupted);
   }
 }
 
 /// Nobody saw what failed where nobody types: the exit code says it.
 int ChatSession::end_code() const { return environment_.input_is_terminal ? 0 : failed_; }
+
+int ChatSession::end_by(int code) const {
+  const bool seen = code != hung_up || !environment_.input_is_terminal;
+  if (seen) {
+    flush_output();
+    environment_.console.error(stopped_by(code));
+  }
+  return code;
+}
 
 /// False: the chat is over.
 bool ChatSession::take(const EditedLine& line) {
@@ -166,9 +175,8 @@ std::string ChatSession::way_out_of_context() const {
 void ChatSession::report_turn(const Turn& turn) {
   if (turn.stopped) {
     source_.discard();
-    if (interrupt_exit_code() == interrupted) {
-      note(environment_.input_is_terminal ? "stopped; what came stays in the conversation, /retry answers again" : "stopped by Ctrl-C");
-    }
+    if (interrupt_exit_code() == interrupted && environment_.input_is_terminal)
+      note("stopped; what came stays in the conversation, /retry answers again");
   } else if (turn.result.stop_reason == StopReason::max_tokens) {
     note(fmt::format("the answer is cut at --max-tokens {}", format_tokens(settings_.options.max_tokens)));
   } else if (turn.result.stop_reason == StopReason::context_full) {

@@ -86,6 +86,8 @@ class ChatSession {
   /// What was asked for and not done.
   void complain(const std::string& sentence, ErrorKind kind);
   int end_code() const;
+  /// Says the signal, and is its exit code.
+  int end_by(int code) const;
   std::string advice_on(const std::string& text) const;
   std::string way_out_of_context() const;
   std::filesystem::path path_of(const std::string& file) const;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "commands/config_file.h"
 #include "commands/terminal.h"
+#include "machine/file.h"
 
 #include <fmt/ranges.h>
 
@@ -67,7 +68,7 @@ void append_entries(std::string& text, const std::vector<HelpEntry>& entries, in
 }
 
 void append_config_file(std::string& text, const std::filesystem::path& file, int width) {
-  text += "\nConfig file (each key may be absent; LAGOON_CONFIG names another file):\n  " + printable(file.string(), 4096) + "\n\n";
+  text += "\nConfig file (each key may be absent; LAGOON_CONFIG names another file):\n  " + printable_path(file) + "\n\n";
   for (const std::string& line : wrapped(config_file_help(), 1 << 20)) text += line.empty() ? "\n" : "  " + line + "\n";
   append_wrapped(
       text,

@@ -99,8 +99,14 @@ const Command* CommandLine::chosen() const {
 }
 
 CommandLine::Outcome CommandLine::parse(int count, char** arguments) {
+  std::vector<char*> words(arguments, arguments + count);
+  std::string help = "--help";
+  if (count > 1 && std::string_view(arguments[1]) == "help") {  // `lagoon help chat` is `lagoon chat --help`
+    words.erase(words.begin() + 1);
+    words.push_back(help.data());
+  }
   try {
-    program_.parse(count, arguments);
+    program_.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForHelp&) {
     return Outcome::help;
   } catch (const CLI::CallForVersion&) {

@@ -6,6 +6,7 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/standing_defaults.h"
+#include "machine/file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,7 @@ void print_table(const std::vector<Setting>& settings, size_t left_out) {
 void print_json(const std::vector<Setting>& settings, const Environment& environment) {
   Json list = Json::array();
   for (const Setting& setting : settings) list.push_back({{"name", setting.name}, {"value", setting.value}, {"from", setting.origin}});
-  const Json document = {{"config_file", printable(environment.config_file.string(), 4096)}, {"settings", list}};
+  const Json document = {{"config_file", printable_path(environment.config_file)}, {"settings", list}};
   write_output(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

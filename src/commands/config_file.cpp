@@ -254,7 +254,7 @@ ConfigFile parse_config_file(std::string_view text, const std::string& what, con
 }
 
 ConfigFile read_config_file(const fs::path& path, bool needed, const fs::path& home) {
-  const std::string what = printable(path.string(), 4096);
+  const std::string what = printable_path(path);
   std::error_code error;
   // Nobody named the usual place; where its folder lets nobody in, there are no settings for whoever asks. A file there that cannot be
   // read is another thing.

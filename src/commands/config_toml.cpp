@@ -5,26 +5,74 @@
 #include <toml++/toml.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lagoon {
 namespace {
 
-constexpr int most_dots = 100;  // in a line
+constexpr int most_dots = 100;     // in a line
+constexpr int deepest_value = 64;  // lists and tables inside one another
 
-/// The library builds a table inside another for each part of a dotted key, as deep as the line is long, and tears them down one inside
-/// the other: a line of a megabyte would exhaust the stack.
-void check_dots(std::string_view text, const std::string& what) {
-  int line = 1;
-  int dots = 0;
-  char before = '\n';
-  for (const char letter : text) {
-    if (letter == '\n') {
-      ++line;
-      dots = 0;
+/// The letters of a TOML text that stand outside of its strings and comments, in order.
+class BareLetters {
+ public:
+  explicit BareLetters(std::string_view text) : rest_(text) {}
+
+  /// @return '\0' at the end; where a string stands, its closing quote
+  char next() {
+    if (rest_.empty()) return '\0';
+    if (rest_.front() == '#')
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+    else if (rest_.front() == '"' || rest_.front() == '\'')
+      return skip_string(rest_.front());
+    if (rest_.empty()) return '\0';
+    const char letter = rest_.front();
+    rest_.remove_prefix(1);
+    line_ += letter == '\n';
+    return letter;
+  }
+
+  int line() const { return line_; }
+
+ private:
+  char skip_string(char quote) {
+    const std::string three(3, quote);
+    const bool block = rest_.starts_with(three);
+    const std::string_view end = std::string_view(three).substr(0, block ? 3 : 1);
+    size_t at = end.size();
+    while (at < rest_.size() && !rest_.substr(at).starts_with(end)) {
+      if (rest_[at] == '\\' && quote == '"' && at + 1 < rest_.size()) ++at;
+      if (rest_[at] == '\n' && !block) break;  // the library refuses a string that ends so
+      line_ += rest_[at++] == '\n';
     }
+    at = std::min(at + end.size(), rest_.size());
+    // A block may end in quotes of its own: up to two before those that close it.
+    for (int own = 0; block && own < 2 && rest_.substr(at).starts_with(quote); ++own) ++at;
+    rest_.remove_prefix(at);
+    return quote;
+  }
+
+  std::string_view rest_;
+  int line_ = 1;
+};
+
+/// The library calls itself for each list inside a list, and builds a table inside another for each part of a dotted key, which it tears
+/// down one inside the other: a deep value or a line of a megabyte would exhaust the stack.
+void check_depth(std::string_view text, const std::string& what) {
+  BareLetters letters(text);
+  int dots = 0;
+  int depth = 0;
+  char before = '\n';
+  while (const char letter = letters.next()) {
+    if (letter == '\n') dots = 0;
     if (letter == '.' && before != '.' && ++dots > most_dots)
-      fail(ErrorKind::invalid, "{}, line {}: more than {} dots stand in one line; write it in several lines", what, line, most_dots);
+      fail(ErrorKind::invalid, "{}, line {}: more than {} dots stand in one line; write it in several lines", what, letters.line(), most_dots);
+    if (letter == '[' || letter == '{') ++depth;
+    if (letter == ']' || letter == '}') depth = std::max(0, depth - 1);
+    if (depth > deepest_value)
+      fail(ErrorKind::invalid, "{}, line {}: lists and tables stand more than {} deep inside one another; no setting needs that", what,
+           letters.line(), deepest_value);
     if (letter != ' ' && letter != '\t') before = letter;
   }
 }
@@ -77,7 +125,7 @@ std::string reason_of(const toml::parse_error& error) {
 }  // namespace
 
 TomlText read_toml(std::string_view text, const std::string& what) {
-  check_dots(text, what);
+  check_depth(text, what);
   TomlText read;
   try {
     const toml::table table = toml::parse(text);

@@ -17,8 +17,8 @@ struct TomlText {
 };
 
 /// @param what  the file, which begins each sentence
-/// @throws Error(corrupt) with line and column for what is no TOML, Error(invalid) for dates, numbers that are not finite and keys of more
-/// than 100 parts, which no setting has
+/// @throws Error(corrupt) with line and column for what is no TOML, Error(invalid) for dates, numbers that are not finite, keys of more
+/// than 100 parts and values more than 64 deep, which no setting has
 TomlText read_toml(std::string_view text, const std::string& what);
 
 }  // namespace lagoon

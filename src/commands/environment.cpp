@@ -5,6 +5,7 @@
 #include "commands/command_line.h"
 #include "commands/config_file.h"
 #include "commands/model_options.h"
+#include "machine/file.h"
 
 #include <unistd.h>
 
@@ -67,8 +68,6 @@ ConfigPlace place_in(const std::filesystem::path& folder, const std::string& ori
   return place;
 }
 
-std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
-
 /// Why standard output has no styles, or has them.
 std::string colour_origin(bool terminal) {
   if (!variable("NO_COLOR").empty()) return "NO_COLOR";
@@ -85,7 +84,7 @@ std::string progress_origin(bool quiet) {
 /// Names a key of the config file with its line.
 class Origins {
  public:
-  Origins(const ConfigFile& config, const std::filesystem::path& file) : config_(config), file_(shown(file)) {}
+  Origins(const ConfigFile& config, const std::filesystem::path& file) : config_(config), file_(printable_path(file)) {}
   std::string of(const std::string& key) const {
     const auto line = config_.lines.find(key);
     return line == config_.lines.end() ? file_ : fmt::format("{}, line {}", file_, line->second);
@@ -106,19 +105,20 @@ std::string describe_alias(const ModelAlias& alias) {
 std::vector<Setting> settings_of(const Environment& environment, const ConfigFile& config, const GlobalFlags& flags, const Place& cache) {
   const Origins origins(config, environment.config_file);
   std::vector<Setting> settings;
-  settings.push_back({"config_file", shown(environment.config_file), find_config_place().origin});
+  settings.push_back({"config_file", printable_path(environment.config_file), find_config_place().origin});
   settings.push_back({"memory_limit", config.memory_limit ? format_bytes(*config.memory_limit) : "what the machine and its limits leave",
                       config.memory_limit ? origins.of("memory_limit") : "built-in"});
   settings.push_back({"reserve", config.reserve ? format_bytes(*config.reserve) : "a sixteenth of the machine's memory, at most 1 GiB",
                       config.reserve ? origins.of("reserve") : "built-in"});
   for (const std::string& directory : flags.models_dirs) settings.push_back({"models_dirs", printable(directory, 4096), "command line"});
-  for (const std::filesystem::path& directory : config.models_dirs) settings.push_back({"models_dirs", shown(directory), origins.of("models_dirs")});
+  for (const std::filesystem::path& directory : config.models_dirs)
+    settings.push_back({"models_dirs", printable_path(directory), origins.of("models_dirs")});
   if (flags.models_dirs.empty() && config.models_dirs.empty()) settings.push_back({"models_dirs", "none", "built-in"});
   for (const ModelAlias& alias : config.aliases)
     settings.push_back({"models." + alias.name, describe_alias(alias), origins.of("models." + alias.name)});
-  settings.push_back({"hub_cache", shown(cache.path), cache.origin});
-  settings.push_back({"shipped_models", shown(environment.places.shipped_models), "built-in"});
-  settings.push_back({"artifacts_folder", shown(environment.artifacts_folder), "beside the config file"});
+  settings.push_back({"hub_cache", printable_path(cache.path), cache.origin});
+  settings.push_back({"shipped_models", printable_path(environment.places.shipped_models), "built-in"});
+  settings.push_back({"artifacts_folder", printable_path(environment.artifacts_folder), "beside the config file"});
   settings.push_back({"colour", environment.colour ? "on" : "off", colour_origin(environment.output_is_terminal)});
   settings.push_back({"progress", environment.error_is_terminal ? "on" : "off", progress_origin(flags.quiet)});
   return settings;
@@ -129,8 +129,8 @@ std::vector<Setting> settings_of(const Environment& environment, const ConfigFil
 void ConfigPlace::check() const {
   if (second.empty()) return;
   fail(ErrorKind::invalid,
-       "{} and {} are both there, and one config file was needed; move what you want to keep into the first and remove the second", shown(file),
-       shown(second));
+       "{} and {} are both there, and one config file was needed; move what you want to keep into the first and remove the second",
+       printable_path(file), printable_path(second));
 }
 
 ConfigPlace find_config_place() {

@@ -77,8 +77,6 @@ void check_flags(const Flags& flags) {
   }
   if (!flags.chat.messages.empty() && flags.given("--system"))
     fail(ErrorKind::invalid, "--system goes with a PROMPT; --messages brings its own system message");
-  if (flags.given("--max-tokens") && flags.max_tokens < 1) fail(ErrorKind::invalid, "--max-tokens {}: write 1 or more", flags.max_tokens);
-  if (flags.given("--context") && flags.runner.context < 1) fail(ErrorKind::invalid, "--context {}: write 1 or more tokens", flags.runner.context);
 }
 
 double rate(int64_t tokens, double seconds) { return seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0; }
@@ -180,10 +178,9 @@ Command declare_generate(CLI::App& program) {
   parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--raw", flags->raw, "complete the prompt as it is, without chat template; control tokens in it match");
   parser->add_flag("--json", flags->json, "one JSON object at the end instead of text");
-  parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)")->transform(whole_number<int64_t>());
+  one_or_more(parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)"));
   parser->add_option("--stop", flags->stop, "end the answer before this text; may be repeated")->allow_extra_args(false);
-  parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)")
-      ->transform(whole_number<int64_t>());
+  one_or_more(parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)"));
   add_sampling_flags(*parser, flags->sampling);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);

@@ -9,6 +9,7 @@
 #include "commands/model_choice.h"
 #include "commands/model_options.h"
 #include "commands/output.h"
+#include "machine/file.h"
 #include "planning/kv_cost.h"
 #include "planning/published_models.h"
 
@@ -149,7 +150,7 @@ Json tokenizer_to_json(const Inspection& inspection) {
 }
 
 std::string file_of(const Checkpoint& checkpoint, const WeightSource& weight) {
-  return printable(checkpoint.files()[static_cast<size_t>(weight.values.file)]->path().filename().string(), 4096);
+  return printable_path(checkpoint.files()[static_cast<size_t>(weight.values.file)]->path().filename());
 }
 
 std::vector<int64_t> shape_of(const WeightSource& weight) {
@@ -219,7 +220,7 @@ void print_summary(const ChosenModel& model, const Inspection& inspection) {
   line("model", name_of(model) + (location.revision.empty() ? "" : "@" + printable(location.revision)) +
                     (location.alias.empty() ? "" : ", by the alias " + printable(location.alias)));
   if (location.found_in.empty()) line("kind", model.kind + ", of headers alone");
-  if (!location.found_in.empty()) line("folder", fmt::format("{} ({})", printable(location.folder.string(), 4096), location.found_in));
+  if (!location.found_in.empty()) line("folder", fmt::format("{} ({})", printable_path(location.folder), location.found_in));
   const std::string shape = shape_name(config);
   line("architecture", fmt::format("LagunaForCausalLM (model_type laguna{}){}",
                                    checkpoint.overridden().empty() ? "" : ", overridden; config.json says " + checkpoint.overridden(),

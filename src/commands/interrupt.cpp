@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -53,10 +54,10 @@ void wake_up() {
   [[maybe_unused]] const ssize_t put = ::write(wake[1], &byte, 1);  // a full pipe wakes as well
 }
 
-const char* name_of_signal() {
-  if (ending == SIGTERM) return "SIGTERM";
-  if (ending == SIGHUP) return "SIGHUP";
-  return ending == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
+const char* name_of_signal(int signal) {
+  if (signal == SIGTERM) return "SIGTERM";
+  if (signal == SIGHUP) return "SIGHUP";
+  return signal == SIGQUIT ? "SIGQUIT" : "Ctrl-C";
 }
 
 void say(std::string_view text) { [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size()); }
@@ -67,7 +68,7 @@ void leave_now(int) {
     // Over the line that shows progress.
     if (::isatty(STDERR_FILENO) == 1) say("\r\x1b[K");
     say("lagoon: stopped by ");
-    say(name_of_signal());
+    say(name_of_signal(received()));
     say("\n");
   }
   ::_exit(128 + received());
@@ -138,8 +139,10 @@ void leave_in_time() {
 }
 
 void check_interrupt() {
-  if (received() != 0) fail(ErrorKind::cancelled, "stopped by {}", name_of_signal());
+  if (received() != 0) fail(ErrorKind::cancelled, "{}", stopped_by(interrupt_exit_code()));
 }
+
+std::string stopped_by(int exit_code) { return std::string("stopped by ") + name_of_signal(exit_code - 128); }
 
 int interrupt_exit_code() { return received() == 0 ? 0 : 128 + received(); }
 

@@ -1,6 +1,8 @@
 // interrupt.h: signals as questions that work asks between its pieces.
 #pragma once
 
+#include <string>
+
 namespace lagoon {
 
 /// From here on SIGINT, SIGTERM and SIGHUP set a flag, unless they are ignored; a second one, whichever it is, ends the program at once.
@@ -11,6 +13,9 @@ void leave_in_time();
 
 /// @throws Error(cancelled) once a signal has come
 void check_interrupt();
+
+/// "stopped by SIGTERM" for 143, and so on.
+std::string stopped_by(int exit_code);
 
 /// 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP, 0 if none came.
 int interrupt_exit_code();

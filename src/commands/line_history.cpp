@@ -105,7 +105,7 @@ void LineHistory::save() {
   const std::filesystem::path folder = file_.parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", printable(folder.string(), 4096), error.message());
+  if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}", printable_path(folder), error.message());
   const FolderLock lock(folder);
   std::vector<std::string> all = read_file();
   all.insert(all.end(), unsaved_.begin(), unsaved_.end());

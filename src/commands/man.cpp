@@ -41,7 +41,7 @@ int write_all(const CommandLine& line, const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!std::filesystem::is_directory(folder, error))
-    fail(ErrorKind::invalid, "--all {}: there is no such folder and it cannot be made; name another", printable(folder.string(), 4096));
+    fail(ErrorKind::invalid, "--all {}: there is no such folder and it cannot be made; name another", printable_path(folder));
   write_file(folder / "lagoon.1", manual_page(line, nullptr));
   for (const Command& command : line.commands()) {
     if (is_shown(*command.parser)) write_file(folder / ("lagoon-" + command.parser->get_name() + ".1"), manual_page(line, &command));

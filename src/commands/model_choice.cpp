@@ -6,6 +6,7 @@
 #include "checkpoint/quantization_config.h"
 #include "checkpoint/synthetic.h"
 #include "checkpoint/synthetic_shapes.h"
+#include "machine/file.h"
 #include "planning/published_models.h"
 
 #include <nlohmann/json.hpp>
@@ -144,7 +145,7 @@ void refuse_if_known_is_near(const std::string& model, const KnownNames& known, 
 }
 
 ChosenModel choose_here(const std::string& model, const ModelLocation& location, const Console& console) {
-  console.detail(fmt::format("model: {} ({})", printable(location.folder.string(), 4096), location.found_in));
+  console.detail(fmt::format("model: {} ({})", printable_path(location.folder), location.found_in));
   Checkpoint checkpoint = Checkpoint::open(location, SystemFiles());
   const bool said_otherwise = !location.alias.empty() || !location.revision.empty() || !is_exact(model, location);
   const uint64_t text_bytes = text_bytes_of(checkpoint.folder());

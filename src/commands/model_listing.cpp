@@ -7,6 +7,7 @@
 #include "commands/interrupt.h"
 #include "commands/model_runner.h"
 #include "commands/progress.h"
+#include "machine/file.h"
 #include "planning/inspection.h"
 #include "text/chat_template.h"
 #include "text/jinja/json.h"
@@ -45,7 +46,7 @@ void try_chat(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
   for (const bool thinking : {false, true}) {
     request.thinking = thinking;
     if (tokenizer.encode(chat.render(request, limits)).empty()) {
-      fail(ErrorKind::corrupt, "{}: the chat template makes nothing of a conversation; fetch it again", printable(folder.string(), 4096));
+      fail(ErrorKind::corrupt, "{}: the chat template makes nothing of a conversation; fetch it again", printable_path(folder));
     }
   }
 }
@@ -80,7 +81,7 @@ void try_model(const Environment& environment, ListedModel& model) {
   if (!is_there(folder / "tokenizer.json")) {
     fail(ErrorKind::invalid,
          "{}: tokenizer.json is missing: text can neither be read nor written, only `logits` and `bench` work; fetch the whole checkpoint",
-         printable(folder.string(), 4096));
+         printable_path(folder));
   }
   const Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
   check_vocabulary(tokenizer, advice, checkpoint);
@@ -119,7 +120,7 @@ std::vector<ListedModel> examine_all(const Environment& environment) {
   ProgressLine progress(environment.error_is_terminal && !lines, "looking at models", "models");
   for (const ModelLocation& location : locations) {
     check_interrupt();
-    environment.console.detail(fmt::format("model: {} ({})", describe(location), printable(location.folder.string(), 4096)));
+    environment.console.detail(fmt::format("model: {} ({})", describe(location), printable_path(location.folder)));
     models.push_back(examine(location, environment));
     progress.update(models.size(), locations.size());
   }

@@ -9,6 +9,7 @@
 #include "commands/output.h"
 #include "commands/version.h"
 #include "machine/available_memory.h"
+#include "machine/file.h"
 #include "machine/topology.h"
 #include "planning/inspection.h"
 
@@ -149,7 +150,7 @@ void describe_plan(const Checkpoint& checkpoint, const PlanRequest& request, con
   const CpuModelOptions options = options_of(request);
   const ModelLocation& location = checkpoint.location();
   console.detail(location.found_in.empty() ? "model: made of headers alone"
-                                           : fmt::format("model: {} ({})", printable(location.folder.string(), 4096), location.found_in));
+                                           : fmt::format("model: {} ({})", printable_path(location.folder), location.found_in));
   console.detail(fmt::format("format: {}, {} of weights in {} files", format_summary(checkpoint), format_gib(checkpoint.weight_bytes()),
                              checkpoint.files().size()));
   console.detail(fmt::format("kernel set: {}", options.kernels->name));

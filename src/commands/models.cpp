@@ -7,6 +7,7 @@
 #include "commands/interrupt.h"
 #include "commands/model_listing.h"
 #include "commands/output.h"
+#include "machine/file.h"
 #include "planning/facts_counts.h"
 
 #include <CLI/CLI.hpp>
@@ -59,8 +60,8 @@ void print_tables(const std::vector<ListedModel>& models, const Environment& env
   if (!unusable.empty()) {
     write_output("\nNot usable (Lagoon runs Laguna checkpoints, model_type `laguna`, in BF16, F16, F32 and MLX affine of 2 to 8 bits):\n" + unusable);
   }
-  write_output(fmt::format("\nLooked in {}", printable(environment.places.hub_cache.string(), 4096)));
-  for (const std::filesystem::path& directory : environment.places.models_dirs) write_output(", " + printable(directory.string(), 4096));
+  write_output(fmt::format("\nLooked in {}", printable_path(environment.places.hub_cache)));
+  for (const std::filesystem::path& directory : environment.places.models_dirs) write_output(", " + printable_path(directory));
   write_output("\n");
 }
 
@@ -75,7 +76,7 @@ int run(const Flags& flags, const Environment& environment) {
   for (const ListedModel& model : models) list.push_back(to_json(model));
   Json object;
   object["models"] = std::move(list);
-  object["config_file"] = printable(environment.config_file.string(), 4096);
+  object["config_file"] = printable_path(environment.config_file);
   write_output(object.dump(2) + "\n");
   return 0;
 }

@@ -26,6 +26,15 @@ CLI::Validator whole_number() {
   return {check, ""};
 }
 
+/// As whole_number(), and not below 1.
+inline CLI::Option* one_or_more(CLI::Option* option) {
+  const std::string name = option->get_name();
+  const auto check = [name](std::string& text) -> std::string {
+    return std::stoll(text) >= 1 ? "" : fmt::format("{} {}: write 1 or more", name, text);
+  };
+  return option->transform(whole_number<int64_t>())->check(CLI::Validator(check, ""));
+}
+
 /// Numbers as JSON and C write them, where the parser's own sentence does not say what is wrong with `0,5`.
 inline CLI::Validator real_number() {
   const auto check = [](std::string& text) -> std::string {

@@ -3,6 +3,7 @@
 #include "base/byte_size.h"
 #include "base/checked.h"
 #include "benchmark/table.h"
+#include "machine/file.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -172,7 +173,7 @@ std::string artifacts_text(const std::vector<Artifact>& artifacts, const std::fi
                           artifact.formats ? (artifact.exact ? "yes" : "yes; formats partly inferred") : "no"});
   }
   return table.format(TableForm::aligned) +
-         fmt::format("\nYour own: one JSON file each in {}, as those of data/artifacts; --json shows every field.\n", printable(own.string(), 4096));
+         fmt::format("\nYour own: one JSON file each in {}, as those of data/artifacts; --json shows every field.\n", printable_path(own));
 }
 
 Json artifacts_json(const std::vector<Artifact>& artifacts) {

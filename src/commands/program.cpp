@@ -1,5 +1,6 @@
 #include "commands/program.h"
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "commands/command_help.h"
 #include "commands/command_line.h"
@@ -9,8 +10,10 @@
 #include "commands/standing_defaults.h"
 #include "commands/terminal.h"
 #include "commands/version.h"
+#include "machine/file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +32,13 @@ void keep_standard_descriptors() {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
     if (::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor) return;
   }
+}
+
+void check_stack() {
+  struct rlimit limit = {};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_stack_bytes) return;
+  fail(ErrorKind::invalid, "the stack may have {} (`ulimit -s` shows it in KiB), {} are needed; raise the limit", format_binary(limit.rlim_cur),
+       format_binary(least_stack_bytes));
 }
 
 std::string command_line_of(int count, char** arguments) {
@@ -63,8 +73,8 @@ Error with_origin(const Error& error, const std::vector<StandingDefault>& defaul
 
 std::string described(const ConfigFile& config, const std::filesystem::path& file) {
   std::error_code error;
-  if (!std::filesystem::exists(file, error)) return fmt::format("config file: {}, which is not there", printable(file.string(), 4096));
-  return fmt::format("config file: {}, {} aliases, {} defaults of flags", printable(file.string(), 4096), config.aliases.size(), config.flags.size());
+  if (!std::filesystem::exists(file, error)) return fmt::format("config file: {}, which is not there", printable_path(file));
+  return fmt::format("config file: {}, {} aliases, {} defaults of flags", printable_path(file), config.aliases.size(), config.flags.size());
 }
 
 /// The command with the settings of the user, whose defaults of flags count as typed.
@@ -134,6 +144,7 @@ int run_program(int count, char** arguments) {
   keep_standard_descriptors();
   Console console;
   try {
+    check_stack();
     return parse_and_run(count, arguments, console);
   } catch (const Error& error) {
     const int interrupted = error.kind() == ErrorKind::cancelled ? interrupt_exit_code() : 0;

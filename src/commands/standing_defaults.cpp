@@ -1,6 +1,7 @@
 #include "commands/standing_defaults.h"
 
 #include "base/error.h"
+#include "machine/file.h"
 
 #include <fmt/ranges.h>
 
@@ -199,7 +200,7 @@ void check_standing_defaults(const ConfigFile& config, const std::filesystem::pa
 std::vector<Setting> flag_settings(const ConfigFile& config, const std::filesystem::path& home, const std::filesystem::path& file) {
   const CommandLine line;
   std::vector<Setting> settings;
-  const std::string path = printable(file.string(), 4096);
+  const std::string path = printable_path(file);
   for (const Command& command : line.commands()) {
     const std::string& name = command.parser->get_name();
     if (!is_shown(*command.parser)) continue;

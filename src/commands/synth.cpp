@@ -6,6 +6,7 @@
 #include "commands/interrupt.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "machine/file.h"
 #include "machine/memory_budget.h"
 
 #include <CLI/CLI.hpp>
@@ -30,8 +31,6 @@ struct Flags {
   bool holes = false;
 };
 
-std::string shown(const std::filesystem::path& path) { return printable(path.string(), 4096); }
-
 /// The folder that is written. Unless keep() is called, what was written is removed, and the folder too if it was made here.
 class OutputFolder {
  public:
@@ -41,15 +40,15 @@ class OutputFolder {
     const std::filesystem::file_status status = std::filesystem::status(path_, error);
     if (!std::filesystem::exists(status)) {
       made_ = std::filesystem::create_directory(path_, error);
-      if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}; name one in a folder that is there", shown(path_), error.message());
+      if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}; name one in a folder that is there", printable_path(path_), error.message());
       return;
     }
     if (!std::filesystem::is_directory(status)) {
-      fail(ErrorKind::invalid, "{}: a folder was expected, a file is there; name a folder that is new or empty", shown(path_));
+      fail(ErrorKind::invalid, "{}: a folder was expected, a file is there; name a folder that is new or empty", printable_path(path_));
     }
     const bool empty = std::filesystem::is_empty(path_, error);
-    if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", shown(path_), error.message());
-    if (!empty) fail(ErrorKind::invalid, "{}: the folder is not empty; name one that is new or empty", shown(path_));
+    if (error) fail(ErrorKind::io, "{}: the folder cannot be listed: {}", printable_path(path_), error.message());
+    if (!empty) fail(ErrorKind::invalid, "{}: the folder is not empty; name one that is new or empty", printable_path(path_));
   }
   ~OutputFolder() {
     if (kept_) return;
@@ -88,8 +87,8 @@ void check_space(const std::filesystem::path& folder, uint64_t need) {
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
   if (error || space.available >= need) return;  // where nothing is known, writing will tell
-  fail(ErrorKind::io, "{}: {} are needed and {} are free on this disk; free some, take fewer layers (layers=N), or write --holes", shown(folder),
-       format_gib(need), format_gib(space.available));
+  fail(ErrorKind::io, "{}: {} are needed and {} are free on this disk; free some, take fewer layers (layers=N), or write --holes",
+       printable_path(folder), format_gib(need), format_gib(space.available));
 }
 
 /// Copies shards through two buffers: one is filled by a thread of its own while the other is written.
@@ -171,7 +170,7 @@ int run(const Flags& flags, const Environment& environment) {
   check_interrupt();
   folder.add_text(config);  // last: without it the folder is no checkpoint
   folder.keep();
-  write_output(fmt::format("{}: {} ({}) in {} files, {} parameters{}\n", shown(folder.path()), format_gib(bytes), format_bytes(bytes),
+  write_output(fmt::format("{}: {} ({}) in {} files, {} parameters{}\n", printable_path(folder.path()), format_gib(bytes), format_bytes(bytes),
                            folder.file_count(), format_count(synthetic.parameters()),
                            flags.holes ? "; the weights are holes, which read as zeros and take no disk" : ""));
   return 0;

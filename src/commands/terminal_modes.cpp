@@ -15,9 +15,11 @@ namespace {
 struct termios found;
 struct termios wanted;
 volatile std::sig_atomic_t ours = 0;
+volatile std::sig_atomic_t may_be_styled = 0;
 
 constexpr std::string_view mark_pastes = "\x1b[?2004h";
-constexpr std::string_view as_found = "\x1b[0m\x1b[?2004l";
+constexpr std::string_view leave_pastes = "\x1b[?2004l";
+constexpr std::string_view plain = "\x1b[0m";
 
 /// Out of a background process the terminal is not to be touched: it would be stopped, and the terminal is another's.
 bool in_foreground() { return ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
@@ -36,7 +38,8 @@ void restore() {
   ::tcflow(STDOUT_FILENO, TCOOFF);
   ::tcflow(STDOUT_FILENO, TCOON);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &found);
-  put(as_found);
+  if (may_be_styled != 0) put(plain);
+  put(leave_pastes);
 }
 
 void resume() {
@@ -56,7 +59,7 @@ TerminalSize terminal_size() {
   return out;
 }
 
-TerminalModes::TerminalModes() {
+TerminalModes::TerminalModes(bool styled) {
   if (::tcgetattr(STDIN_FILENO, &found) != 0) return;
   wanted = found;
   wanted.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
@@ -65,6 +68,7 @@ TerminalModes::TerminalModes() {
   wanted.c_oflag |= OPOST | ONLCR;
   wanted.c_cc[VMIN] = 1;
   wanted.c_cc[VTIME] = 0;
+  may_be_styled = styled ? 1 : 0;
   ours = 1;
   resume();
 }

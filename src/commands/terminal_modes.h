@@ -17,7 +17,8 @@ TerminalSize terminal_size();
 class TerminalModes {
  public:
   /// Keys come one by one and unechoed, Ctrl-C is a signal; pastes are marked. @pre standard input and output are a terminal
-  TerminalModes();
+  /// @param styled  what is written in between may have styles: the end switches them off
+  explicit TerminalModes(bool styled);
   ~TerminalModes();
   TerminalModes(const TerminalModes&) = delete;
   TerminalModes& operator=(const TerminalModes&) = delete;

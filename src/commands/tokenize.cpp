@@ -8,6 +8,7 @@
 #include "commands/model_options.h"
 #include "commands/option_checks.h"
 #include "commands/output.h"
+#include "machine/file.h"
 #include "text/jinja/json.h"
 #include "text/tokenizer.h"
 
@@ -36,7 +37,7 @@ Tokenizer load_tokenizer(const std::string& model, const Environment& environmen
   std::error_code ignored;
   if (std::filesystem::is_regular_file(model, ignored)) return Tokenizer::load(model);
   const std::filesystem::path file = find_model_folder(model, environment.places) / "tokenizer.json";
-  environment.console.detail("tokenizer: " + printable(file.string(), 4096));
+  environment.console.detail("tokenizer: " + printable_path(file));
   return Tokenizer::load(file);
 }
 

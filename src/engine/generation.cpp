@@ -2,6 +2,7 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
+#include "engine/token_ids.h"
 #include "text/reasoning_splitter.h"
 #include "text/stop_strings.h"
 
@@ -77,15 +78,12 @@ const char* name_of(StopReason reason) {
 void check_request(const GenerationRequest& request, int64_t vocabulary, int64_t context) {
   const auto tokens = static_cast<int64_t>(request.prompt.size());
   if (tokens >= context) {
-    fail(ErrorKind::invalid, "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt, or give a larger --context where the checkpoint has one",
+    fail(ErrorKind::invalid,
+         "the prompt has {} tokens, the context holds {}, the answer's among them; shorten the prompt, or give a larger --context where the "
+         "checkpoint has one",
          format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(context)));
   }
-  for (const int32_t token : request.prompt) {
-    if (token < 0 || token >= vocabulary) {
-      fail(ErrorKind::invalid, "token id {} of the prompt: the model's vocabulary has ids 0 to {}; tokenizer.json and weights do not belong together",
-           token, vocabulary - 1);
-    }
-  }
+  check_token_ids(request.prompt, vocabulary);
   check_sampling_options(request.sampling);
   for (const auto& [token, bias] : request.sampling.logit_bias) {
     if (token >= vocabulary) fail(ErrorKind::invalid, "logit bias: token {} is outside the vocabulary of {}", token, vocabulary);

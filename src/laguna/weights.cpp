@@ -5,6 +5,7 @@
 #include "kernels/tile_layout.h"
 #include "laguna/finite.h"
 #include "laguna/weight_layout.h"
+#include "machine/file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -113,8 +114,8 @@ class Loader {
     float value = 0;
     scalar::read_elements(stored, element, at, 1, &value);
     const uint64_t place = range.offset + first + static_cast<uint64_t>(at * lagoon::bytes_of(element));
-    fail(ErrorKind::corrupt, "{}: {} is {}; weights are finite numbers: the file is damaged, fetch it again",
-         printable(file(range).path().string(), 4096), describe_place(file(range), place), std::isnan(value) ? "NaN" : "an infinity");
+    fail(ErrorKind::corrupt, "{}: {} is {}; weights are finite numbers: the file is damaged, fetch it again", printable_path(file(range).path()),
+         describe_place(file(range), place), std::isnan(value) ? "NaN" : "an infinity");
   }
 
   const ReadableFile& file(const ByteRange& range) const { return *checkpoint_.files()[static_cast<size_t>(range.file)]; }

@@ -22,6 +22,32 @@ std::string path_in_proc(int descriptor) { return fmt::format("/proc/self/fd/{}"
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
+/// What is written when this is: a link stays and is followed, also where what it names is not there yet.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  std::error_code none;
+  const std::filesystem::path target = std::filesystem::canonical(path, none);
+  if (!none) return target;
+  constexpr int most_links = 40;  // as the kernel follows
+  for (int link = 0; link < most_links; ++link) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+    if (none) return path;
+    path = path.parent_path() / next;
+  }
+  fail(ErrorKind::invalid, "{}: this link leads back to itself; name a file", printable_path(path));
+}
+
+/// A new file was made private: it gets the mode that open(2) with 0666 would have given, or mode and owner of the file that it replaces.
+bool open_to_readers(int descriptor, const std::filesystem::path& path) {
+  struct stat before = {};
+  if (::stat(path.c_str(), &before) == 0) {
+    [[maybe_unused]] const int owned = ::fchown(descriptor, before.st_uid, before.st_gid);  // only root may give files away
+    return ::fchmod(descriptor, before.st_mode & 0777) == 0;
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return ::fchmod(descriptor, 0666 & ~mask) == 0;
+}
+
 class SystemFile final : public ReadableFile {
  public:
   SystemFile(std::filesystem::path path, int descriptor, uint64_t size) : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
@@ -49,13 +75,13 @@ class SystemFile final : public ReadableFile {
 
 /// What a person gave and can put right, or what the machine refuses.
 [[noreturn]] void refuse_opening(const std::filesystem::path& path, int error) {
-  const std::string shown = printable(path.string(), 4096);
+  const std::string shown = printable_path(path);
   std::error_code none;
   switch (error) {
     case ENOENT:
       if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, none))) {
         fail(ErrorKind::invalid, "{}: this is a dangling link: {} is not there; put it back, or fetch the file again", shown,
-             printable(std::filesystem::read_symlink(path, none).string(), 4096));
+             printable_path(std::filesystem::read_symlink(path, none)));
       }
       fail(ErrorKind::invalid, "{}: there is no such file; look at the path, or fetch the file", shown);
     case ENOTDIR:
@@ -77,6 +103,8 @@ class SystemFile final : public ReadableFile {
 
 }  // namespace
 
+std::string printable_path(const std::filesystem::path& path) { return printable(path.string(), 4096); }
+
 std::unique_ptr<ReadableFile> SystemFiles::open(const std::filesystem::path& path) const {
   // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files. O_NOCTTY: a terminal is not taken over.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -84,7 +112,7 @@ std::unique_ptr<ReadableFile> SystemFiles::open(const std::filesystem::path& pat
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    fail(ErrorKind::invalid, "{}: a regular file was expected, this is {}; put the file itself there", printable(path.string(), 4096),
+    fail(ErrorKind::invalid, "{}: a regular file was expected, this is {}; put the file itself there", printable_path(path),
          S_ISDIR(status.st_mode) ? "a folder" : "a pipe, a device or a socket");
   }
   return std::make_unique<SystemFile>(path, descriptor, static_cast<uint64_t>(status.st_size));
@@ -97,11 +125,11 @@ void read_fully(const PositionalRead& read, const std::filesystem::path& path, u
     const int64_t got = read(destination.data() + done, wanted, offset + done);
     if (got < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
-      fail(ErrorKind::io, "{}: reading {} at byte {} failed: {}", printable(path.string(), 4096), format_bytes(wanted), offset + done, reason(errno));
+      fail(ErrorKind::io, "{}: reading {} at byte {} failed: {}", printable_path(path), format_bytes(wanted), offset + done, reason(errno));
     }
     if (got == 0) {
       fail(ErrorKind::corrupt, "{}: the file ends at byte {}, {} more were expected; the download is incomplete or the file has changed meanwhile",
-           printable(path.string(), 4096), offset + done, format_bytes(destination.size() - done));
+           printable_path(path), offset + done, format_bytes(destination.size() - done));
     }
     done += static_cast<size_t>(got);
   }
@@ -110,7 +138,7 @@ void read_fully(const PositionalRead& read, const std::filesystem::path& path, u
 std::string read_text(const Files& files, const std::filesystem::path& path, uint64_t limit) {
   const std::unique_ptr<ReadableFile> file = files.open(path);
   if (file->size() > limit) {
-    fail(ErrorKind::corrupt, "{}: the file has {}, at most {} were expected of it", printable(path.string(), 4096), format_bytes(file->size()),
+    fail(ErrorKind::corrupt, "{}: the file has {}, at most {} were expected of it", printable_path(path), format_bytes(file->size()),
          format_count(limit));
   }
   std::string text(file->size(), '\0');
@@ -118,15 +146,16 @@ std::string read_text(const Files& files, const std::filesystem::path& path, uin
   return text;
 }
 
-DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)) {
-  // A link is followed: what it names is written, and the link stays.
+DurableWriter::DurableWriter(std::filesystem::path path) : path_(behind_links(std::move(path))) {
   std::error_code none;
-  const std::filesystem::path target = std::filesystem::canonical(path_, none);
-  if (!none) path_ = target;
   const std::filesystem::file_status status = std::filesystem::status(path_, none);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    fail(ErrorKind::invalid, "{}: a file to write was expected, this is {}; name a file", printable(path_.string(), 4096),
+    fail(ErrorKind::invalid, "{}: a file to write was expected, this is {}; name a file", printable_path(path_),
          std::filesystem::is_directory(status) ? "a folder" : "a pipe, a device or a socket");
+  }
+  if (std::filesystem::exists(status) && ::access(path_.c_str(), W_OK) != 0) {
+    fail(ErrorKind::invalid, "{}: may not be written over: {}; give yourself the right to write it, or name another file", printable_path(path_),
+         reason(errno));
   }
   // A file without a name is gone with the process, however that ends; not every file system has such files.
   const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
@@ -135,7 +164,7 @@ DurableWriter::DurableWriter(std::filesystem::path path) : path_(std::move(path)
   if (descriptor_ >= 0) ::close(descriptor_);
   std::string name = temporary_pattern();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable(path_.string(), 4096), reason(errno));
+  if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable_path(path_), reason(errno));
   temporary_ = name;
 }
 
@@ -150,7 +179,7 @@ void DurableWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), largest_read));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
+    if (put < 0) fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable_path(path_), reason(errno));
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
 }
@@ -158,7 +187,7 @@ void DurableWriter::write(std::span<const std::byte> bytes) {
 void DurableWriter::write_hole(uint64_t bytes) {
   const off_t end = ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_CUR);
   if (end >= 0 && ::ftruncate(descriptor_, end) == 0) return;
-  fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
+  fail(ErrorKind::io, "{}: writing failed: {}; nothing was kept", printable_path(path_), reason(errno));
 }
 
 bool DurableWriter::give_name() {
@@ -180,14 +209,11 @@ bool DurableWriter::give_name() {
 }
 
 void DurableWriter::commit() {
-  // The file was made private; give it the mode that open(2) with 0666 would have given.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const bool whole = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0;
+  const bool whole = open_to_readers(descriptor_, path_) && ::fsync(descriptor_) == 0;
   const bool named = whole && (!temporary_.empty() || give_name());
   // Some file systems say only now that the bytes could not be kept.
   const bool done = named && ::close(std::exchange(descriptor_, -1)) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
-  if (!done) fail(ErrorKind::io, "{}: the file could not be put in its place: {}; nothing was kept", printable(path_.string(), 4096), reason(errno));
+  if (!done) fail(ErrorKind::io, "{}: the file could not be put in its place: {}; nothing was kept", printable_path(path_), reason(errno));
   temporary_.clear();
 }
 

@@ -46,16 +46,20 @@ using PositionalRead = std::function<int64_t(std::byte* destination, size_t byte
 /// short reads, EINTR and failures. One call asks for at most 64 MiB.
 void read_fully(const PositionalRead& read, const std::filesystem::path& path, uint64_t offset, std::span<std::byte> destination);
 
+/// As printable(), for the paths in sentences: at most 4096 bytes.
+std::string printable_path(const std::filesystem::path& path);
+
 /// The whole of a small file, such as config.json.
 /// @throws Error(corrupt) if it has more than `limit` bytes, otherwise as Files::open and read_at
 std::string read_text(const Files& files, const std::filesystem::path& path, uint64_t limit);
 
 /// A file under construction: bytes go to a file without a name where the file system has such files (so that nothing is left of it even if the
 /// process is killed), else to a temporary name beside it; commit() syncs, names and renames. Without commit() the temporary is removed and
-/// whatever stood at `path` before is unchanged.
+/// whatever stood at `path` before is unchanged. A link at `path` stays and what it names is written, also where that is not there yet; a file
+/// that is written over keeps its mode and, as far as the system lets us, its owner.
 class DurableWriter {
  public:
-  /// @throws Error(io); Error(invalid) if a folder, a device or a pipe stands at `path`
+  /// @throws Error(io); Error(invalid) if a folder, a device, a pipe or a file that may not be written stands at `path`
   explicit DurableWriter(std::filesystem::path path);
   ~DurableWriter();
   DurableWriter(const DurableWriter&) = delete;
@@ -75,7 +79,7 @@ class DurableWriter {
   /// Gives a file without a name one beside `path`. False with errno set if the system refuses.
   bool give_name();
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;       // behind all links
   std::filesystem::path temporary_;  // empty while the file has no name
   int descriptor_ = -1;
 };

@@ -79,7 +79,7 @@ const Json* named_template(const Json& list, std::string_view name) {
 ChatTemplate ChatTemplate::load(const fs::path& folder) {
   ChatTemplate out;
   out.folder_ = folder;
-  const std::string config_name = printable((folder / config_file).string(), 4096);
+  const std::string config_name = printable_path(folder / config_file);
   Json config = Json::object();
   if (const auto text = read_file(folder / config_file, file_limit)) config = parse_json(*text, config_name);
   if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", config_name);
@@ -88,10 +88,10 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     out.special_tokens_.emplace_back(name, Value::text(token_text(config[name]), Origin::from_template));
   }
   if (const auto source = read_file(folder / template_file, template_limit)) {
-    refuse_impostor(*source, printable((folder / template_file).string(), 4096), "a chat template");
+    refuse_impostor(*source, printable_path(folder / template_file), "a chat template");
     if (source->find_first_not_of(" \t\r\n") == std::string::npos)
       fail(ErrorKind::corrupt, "{}: the chat template is empty; fetch it again, or use --raw to send the text as it is",
-           printable((folder / template_file).string(), 4096));
+           printable_path(folder / template_file));
     out.plain_ = compile_text(*source, template_file);
     return out;
   }
@@ -109,7 +109,7 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     fail(ErrorKind::corrupt, "{}: `chat_template` is {}, a text or a list of named templates was needed", config_name, printable(given.dump(), 60));
   } else {
     fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is",
-         printable(folder.string(), 4096), template_file, config_file);
+         printable_path(folder), template_file, config_file);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "text/stop_strings.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +22,7 @@ size_t open_length(std::string_view text, std::string_view string) {
 StopStrings::StopStrings(std::vector<std::string> strings) : strings_(std::move(strings)) {
   for (const std::string& string : strings_) {
     if (string.empty()) fail(ErrorKind::invalid, "a stop string is empty; it would stop every text at once; leave it out");
+    if (!is_valid_utf8(string)) fail(ErrorKind::invalid, "the stop string `{}` is not valid UTF-8; write it in that encoding", printable(string));
   }
 }
 

@@ -10,7 +10,7 @@ namespace lagoon {
 
 class StopStrings {
  public:
-  /// @throws Error(invalid) if one is empty
+  /// @throws Error(invalid) if one is empty or not valid UTF-8, which no text could contain
   explicit StopStrings(std::vector<std::string> strings);
 
   /// Takes the next piece and returns what can be shown. The first stop string to be completed ends the text before its

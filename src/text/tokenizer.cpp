@@ -187,7 +187,7 @@ Tokenizer Tokenizer::parse(std::string_view json, std::string_view name) {
 }
 
 Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
-  return parse(read_text(SystemFiles(), tokenizer_json, largest_file), printable(tokenizer_json.string(), 4096));
+  return parse(read_text(SystemFiles(), tokenizer_json, largest_file), printable_path(tokenizer_json));
 }
 
 std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_special_tokens) const {

@@ -2,11 +2,12 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
+#include "machine/file.h"
 
 namespace lagoon {
 
 void check_vocabulary(const Tokenizer& tokenizer, const GenerationConfig& advice, const Checkpoint& checkpoint) {
-  const std::string folder = printable(checkpoint.folder().string(), 4096);
+  const std::string folder = printable_path(checkpoint.folder());
   const int32_t vocabulary = checkpoint.config().vocabulary;
   if (tokenizer.vocabulary_size() > vocabulary) {
     const int32_t last = tokenizer.vocabulary_size() - 1;

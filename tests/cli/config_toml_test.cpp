@@ -100,7 +100,7 @@ TEST(ConfigToml, TextThatIsNoTomlIsRefusedWithLineAndColumn) {
   for (const std::string& text :
        {std::string("x"), std::string("\na = "), std::string("a = 1\na = 2"), std::string("[a]\n[a]"), std::string("a = 'x"),
         std::string("a = '\xff'"), std::string("a = 1\0", 6), std::string("a = \"\\q\""), std::string("{\"reserve\": \"1GiB\"}"),
-        std::string("a = [1, 2"), std::string("a = 99999999999999999999"), "a = " + std::string(100000, '['), "a = " + std::string(100000, '{')}) {
+        std::string("a = [1, 2"), std::string("a = 99999999999999999999"), "a = " + std::string(64, '['), "a = " + std::string(64, '{')}) {
     SCOPED_TRACE(text.substr(0, 40));
     expect_error([&] { (void)parse(text); }, ErrorKind::corrupt, {"config.toml, line ", "column "});
   }
@@ -111,11 +111,23 @@ TEST(ConfigToml, DeepAndLargeFilesEndInASentence) {
   for (int at = 0; at < 300000; ++at) dotted += ".a";
   expect_error([&] { (void)parse(dotted + " = 1"); }, ErrorKind::invalid, {"line 1: more than 100 dots"});
   expect_error([&] { (void)parse("\n[" + dotted + "]"); }, ErrorKind::invalid, {"line 2: more than 100 dots"});
-  std::string nested = "a = ";
-  for (int at = 0; at < 120; ++at) nested += "{" + dotted.substr(0, 199) + " = [\n";
-  for (int at = 0; at < 120; ++at) nested += "]}";
-  expect_error([&] { (void)parse(nested); }, ErrorKind::invalid, {"config.toml, line 1"});
+  for (const auto& [depth, refused] : {std::pair<int, const char*>{32, "`a.a.a"}, {33, "line 33: lists and tables stand more than 64 deep"}}) {
+    std::string nested = "[generate]\na = ";
+    for (int at = 0; at < depth; ++at) nested += "{" + dotted.substr(0, 199) + " = [\n";
+    for (int at = 0; at < depth; ++at) nested += "]}";
+    expect_error([&] { (void)parse(nested); }, ErrorKind::invalid, {refused});
+  }
+  for (const char bracket : {'[', '{'}) {
+    expect_error([&] { (void)parse("a = 1\nb = " + std::string(100000, bracket)); }, ErrorKind::invalid,
+                 {"config.toml, line 2: lists and tables stand more than 64 deep"});
+  }
+  const std::string after_a_block = "a = {b = \"\"\"x\\\n\n\"\"\"\"\", c = " + std::string(100000, '[');
+  expect_error([&] { (void)parse(after_a_block); }, ErrorKind::invalid, {"config.toml, line 3: lists and tables"});
   EXPECT_EQ(parse("# " + std::string(500, '.') + "\n").flags.size(), 0u) << "dots that decorate";
+  std::string sentences;
+  for (int at = 0; at < 200; ++at) sentences += "a. [{\\\"";
+  EXPECT_EQ(parse("[chat]\nsystem = \"" + sentences + "\"").flags.size(), 1u) << "dots and brackets of a text";
+  EXPECT_EQ(parse("[chat]\nsystem = \"\"\"" + sentences + "\n\"\"\"").flags.size(), 1u);
   std::string keys = "[generate]\n";
   for (int at = 0; at < 50000; ++at) keys += fmt::format("a{} = 1\n", at);
   EXPECT_EQ(parse(keys).flags.size(), 50000u);
