@@ -43,14 +43,6 @@ std::vector<std::string> flag_names(const CLI::App& parser) {
   return names;
 }
 
-/// The parser names the flag before a sentence that may begin with it.
-std::string once(const std::string& message) {
-  const size_t colon = message.find(": ");
-  if (colon == std::string::npos) return message;
-  const std::string rest = message.substr(colon + 2);
-  return rest.starts_with(message.substr(0, colon) + " ") ? rest : message;
-}
-
 bool looks_like_a_flag(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
 }  // namespace
@@ -103,7 +95,7 @@ CommandLine::Outcome CommandLine::parse(int count, char** arguments) {
   std::string help = "--help";
   if (count > 1 && std::string_view(arguments[1]) == "help") {  // `lagoon help chat` is `lagoon chat --help`
     words.erase(words.begin() + 1);
-    words.push_back(help.data());
+    if (count == 2 || find(words[1]) != nullptr) words.push_back(help.data());
   }
   try {
     program_.parse(static_cast<int>(words.size()), words.data());
@@ -125,7 +117,7 @@ std::string CommandLine::refusal(const CLI::ParseError& error) const {
   std::vector<std::string> surplus = program_.remaining();
   if (command != nullptr && surplus.empty()) surplus = parser.remaining();
   if (surplus.empty() && command == nullptr && error.get_name() == "RequiredError") return "a command is missing; " + help;
-  if (surplus.empty()) return printable(once(error.what()), 400) + "; " + help;
+  if (surplus.empty()) return printable(said_once(error.what()), 400) + "; " + help;
   if (surplus.front() == "--" && surplus.size() > 1) surplus.erase(surplus.begin());
   const std::string& first = surplus.front();
   const std::string shown = printable(first);
@@ -190,6 +182,13 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
     begin = end + 1;
   }
   return choices;
+}
+
+std::string said_once(const std::string& message) {
+  const size_t colon = message.find(": ");
+  if (colon == std::string::npos) return message;
+  const std::string rest = message.substr(colon + 2);
+  return rest.starts_with(message.substr(0, colon) + " ") ? rest : message;
 }
 
 std::string did_you_mean(const std::string& typed, const std::vector<std::string>& names) {

@@ -70,6 +70,9 @@ bool is_switch(const CLI::Option& option);
 /// What stands for its value in help: "on|off", "FILE", "N", ...; empty for a switch.
 std::string placeholder_of(const CLI::Option& option);
 
+/// The parser names the flag before a sentence that may begin with it: "--threads: --threads 0: ..." is "--threads 0: ...".
+std::string said_once(const std::string& message);
+
 /// "; did you mean `NAME`?" where one of the names is near, else empty.
 std::string did_you_mean(const std::string& typed, const std::vector<std::string>& names);
 

@@ -70,7 +70,7 @@ std::vector<std::string> words_of(CLI::Option& option, const ConfiguredFlag& fla
     option.run_callback();
   } catch (const std::exception& error) {
     option.clear();
-    refuse(choices_of(option).empty() ? fmt::format(" ({})", printable(error.what(), 300)) : "");
+    refuse(choices_of(option).empty() ? fmt::format(" ({})", printable(said_once(error.what()), 300)) : "");
   }
   option.clear();
   return words;

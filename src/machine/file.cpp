@@ -153,7 +153,7 @@ DurableWriter::DurableWriter(std::filesystem::path path) : path_(behind_links(st
     fail(ErrorKind::invalid, "{}: a file to write was expected, this is {}; name a file", printable_path(path_),
          std::filesystem::is_directory(status) ? "a folder" : "a pipe, a device or a socket");
   }
-  if (std::filesystem::exists(status) && ::access(path_.c_str(), W_OK) != 0) {
+  if (std::filesystem::exists(status) && ::faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0) {
     fail(ErrorKind::invalid, "{}: may not be written over: {}; give yourself the right to write it, or name another file", printable_path(path_),
          reason(errno));
   }

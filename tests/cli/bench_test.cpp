@@ -2,6 +2,7 @@
 #include "support/expect_refused.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/terminal.h"
 
 #include "base/json.h"
 #include "checkpoint/checkpoint.h"
@@ -206,50 +207,19 @@ TEST(Bench, TheMachineIsMeasuredAlone) {
   }
 }
 
-/// A terminal: what is written to `path` is read from `descriptor`.
-struct Terminal {
-  Terminal() : descriptor(posix_openpt(O_RDWR | O_NOCTTY)) {
-    if (descriptor < 0 || grantpt(descriptor) != 0 || unlockpt(descriptor) != 0) throw std::runtime_error("no terminal");
-    path = ptsname(descriptor);
-  }
-  ~Terminal() { close(descriptor); }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-  int descriptor;
-  std::string path;
-};
-
 TEST(Bench, CtrlCPrintsWhatIsDone) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "out.json";
-  Terminal terminal;
-  const int programs_end = open(terminal.path.c_str(), O_WRONLY | O_NOCTTY);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
-    dup2(programs_end, 2);
-    close(programs_end);
-    close(terminal.descriptor);
-    // The second prompt takes very long; its progress says that the first is done.
-    execl(LAGOON_PROGRAM, LAGOON_PROGRAM, "bench", "--synthetic", "mini:4/64,layers=1", "--threads", "1", "--chunk", "64", "--prompts", "1,200k",
-          "--generate", "2", "--batches", "1", "--repeats", "1", "--format", "json", nullptr);
-    _exit(127);
-  }
-  close(programs_end);
-  std::string said;
-  bool told = false;
-  char buffer[4096];
-  for (ssize_t got = 0; (got = read(terminal.descriptor, buffer, sizeof buffer)) > 0;) {
-    said.append(buffer, static_cast<size_t>(got));
-    if (told || said.find("prompt of 204800 tokens") == std::string::npos) continue;
-    kill(child, SIGINT);
-    told = true;
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130) << said;
+  // The second prompt takes very long; its progress says that the first is done.
+  testing_support::Terminal terminal(
+      {"sh", "-c",
+       "exec '" LAGOON_PROGRAM "' bench --synthetic mini:4/64,layers=1 --threads 1 --chunk 64 --prompts 1,200k --generate 2 --batches 1 --repeats 1 "
+       "--format json > '" +
+           out + "'"});
+  ASSERT_TRUE(terminal.wait_for_output("prompt of 204800 tokens")) << terminal.output();
+  terminal.type("\x03");
+  EXPECT_EQ(terminal.exit_code(), 130) << terminal.output();
+  const std::string& said = terminal.output();
   EXPECT_THAT(said, HasSubstr(" left"));
   EXPECT_THAT(said, HasSubstr("stopped; 1 of 2 cases were done"));
   const Json json = parse_json(file_text(out), "output");

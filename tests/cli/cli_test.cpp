@@ -44,6 +44,8 @@ TEST(Cli, WrongUsageIsOneSentenceAndExitCode2) {
   expect_refused(run_lagoon({"generate", "nano", "hi", "--kernels", "magic"}), "scalar");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--logit-bias", "24"}), "ID=BIAS");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--stop", ""}), "stop string is empty");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--stop", "caf\xe9"}), "the stop string `caf\\xe9` is not valid UTF-8");
+  expect_refused(run_lagoon({"chat", "nano", "--context", "0"}), "--context 0: write 1 or more");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--context", "5000"}), "4,096");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "-2"}), "--threads -2");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "0"}), "write a number from 1 to 1024");

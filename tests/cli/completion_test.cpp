@@ -1,7 +1,7 @@
 // Completion in the shells themselves.
-#include "support/pseudo_terminal.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/terminal.h"
 
 #include <gmock/gmock.h>
 
@@ -22,9 +22,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
-using testing_support::PseudoTerminal;
 using testing_support::run_lagoon;
 using testing_support::TemporaryFolder;
+using testing_support::Terminal;
 
 /// A models directory with names that shells have to quote.
 class Completion : public ::testing::Test {
@@ -73,17 +73,17 @@ class Completion : public ::testing::Test {
 
   /// The line that zsh makes of one when Tab is pressed at its end.
   std::string zsh(const std::string& line) const {
-    PseudoTerminal terminal({"zsh", "-f", "-i"},
-                            {"PATH=" + folder_.path().string() + ":" + getenv("PATH"), "TERM=xterm", "LC_ALL=C.UTF-8", "HF_HUB_CACHE=/none",
-                             "LAGOON_CONFIG=", "XDG_CONFIG_HOME=/none", "HOME=" + folder_.path().string()},
-                            200);
+    Terminal terminal({"zsh", "-f", "-i"},
+                      {.columns = 200,
+                       .environment = {"PATH=" + folder_.path().string() + ":" + getenv("PATH"), "TERM=xterm", "LC_ALL=C.UTF-8", "HF_HUB_CACHE=/none",
+                                       "LAGOON_CONFIG=", "XDG_CONFIG_HOME=/none", "HOME=" + folder_.path().string()}});
     terminal.type("cd '" + folder_.path().string() +
                   "'; PS1=; unsetopt zle_bracketed_paste; fpath=($PWD/functions $fpath); autoload -Uz compinit; "
                   "compinit -u -D; setopt no_beep; zstyle ':completion:*' list-prompt ''; show() { print -r -- \"<\"\"<${BUFFER}>\"\">\" }; "
                   "zle -N show; bindkey '^G' show; print rea''dy\r");
-    EXPECT_TRUE(terminal.wait_for("ready\r\n", 0)) << terminal.output();
+    EXPECT_TRUE(terminal.wait_for_output("ready\r\n")) << terminal.output();
     terminal.type(line + "\t\x07");
-    EXPECT_TRUE(terminal.wait_for(">>")) << terminal.output();
+    EXPECT_TRUE(terminal.wait_for_output(">>")) << terminal.output();
     const std::string& output = terminal.output();
     const size_t begin = output.rfind("<<");
     return begin == std::string::npos ? output : output.substr(begin + 2, output.find(">>", begin) - begin - 2);
@@ -137,14 +137,14 @@ TEST_F(Completion, BashCompletesModelsAndFiles) {
 }
 
 TEST_F(Completion, BashOnATerminalQuotesWhatItInserts) {
-  PseudoTerminal terminal({"bash", "--norc", "-i"},
-                          {"PATH=" + folder_.path().string() + ":" + getenv("PATH"), "TERM=dumb", "LC_ALL=C.UTF-8", "PS1=", "HF_HUB_CACHE=/none",
-                           "LAGOON_CONFIG=", "XDG_CONFIG_HOME=/none"},
-                          200);
+  Terminal terminal({"bash", "--norc", "-i"},
+                    {.columns = 200,
+                     .environment = {"PATH=" + folder_.path().string() + ":" + getenv("PATH"), "TERM=dumb", "LC_ALL=C.UTF-8",
+                                     "PS1=", "HF_HUB_CACHE=/none", "LAGOON_CONFIG=", "XDG_CONFIG_HOME=/none"}});
   terminal.type("cd '" + folder_.path().string() + "'; bind 'set enable-bracketed-paste off'; source ./bash; echo rea''dy\n");
-  ASSERT_TRUE(terminal.wait_for("ready\r\n")) << terminal.output();
+  ASSERT_TRUE(terminal.wait_for_output("ready\r\n")) << terminal.output();
   terminal.type("lagoon tokenize --models-dir models my\thi\n");
-  EXPECT_TRUE(terminal.wait_for("1094\r\n")) << terminal.output();
+  EXPECT_TRUE(terminal.wait_for_output("1094\r\n")) << terminal.output();
   EXPECT_THAT(terminal.output(), HasSubstr("my\\ model hi"));
 }
 

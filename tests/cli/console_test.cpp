@@ -1,8 +1,8 @@
 // What the program says beside its output: --quiet, --verbose, --log-file, and colour.
 #include "support/expect_refused.h"
-#include "support/pseudo_terminal.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/terminal.h"
 
 #include <gmock/gmock.h>
 
@@ -18,9 +18,9 @@ using testing::StartsWith;
 using testing_support::expect_refused;
 using testing_support::file_text;
 using testing_support::ProgramRun;
-using testing_support::PseudoTerminal;
 using testing_support::run_lagoon;
 using testing_support::TemporaryFolder;
+using testing_support::Terminal;
 
 /// An answer that ends with a warning: the context is full.
 std::vector<std::string> with_a_warning(const std::vector<std::string>& more) {
@@ -123,13 +123,13 @@ TEST(Console, AFullDiskUnderTheLogIsToldOnceAndWorkGoesOn) {
 
 TEST(Console, StylesAreLeftOutWhereTheyAreNotWanted) {
   const std::vector<std::string> words = {LAGOON_PROGRAM, "generate", "nano", "What is 17 * 24?"};
-  PseudoTerminal styled(words, {"TERM=xterm", "NO_COLOR="});
-  EXPECT_EQ(styled.finish(), 0);
+  Terminal styled(words, {.environment = {"TERM=xterm", "NO_COLOR="}});
+  EXPECT_EQ(styled.exit_code(), 0);
   EXPECT_THAT(styled.output(), HasSubstr("\x1b[2m"));
   for (const std::vector<std::string>& environment :
        {std::vector<std::string>{"TERM=xterm", "NO_COLOR=1"}, {"TERM=xterm", "NO_COLOR=0"}, {"TERM=dumb"}}) {
-    PseudoTerminal plain(words, environment);
-    EXPECT_EQ(plain.finish(), 0);
+    Terminal plain(words, {.environment = environment});
+    EXPECT_EQ(plain.exit_code(), 0);
     EXPECT_THAT(plain.output(), Not(HasSubstr("\x1b")));
     EXPECT_THAT(plain.output(), HasSubstr("<think>"));
   }

@@ -114,6 +114,19 @@ TEST(Usage, NoCommandShowsHelpOnStandardError) {
   EXPECT_THAT(run.error, HasSubstr("lagoon: a command is needed"));
 }
 
+TEST(Usage, HelpIsAlsoACommand) {
+  EXPECT_EQ(run_lagoon({"help"}).output, run_lagoon({"--help"}).output);
+  EXPECT_EQ(run_lagoon({"help", "chat"}).output, run_lagoon({"chat", "--help"}).output);
+  expect_refused(run_lagoon({"help", "chatt"}), "did you mean `chat`?");
+}
+
+TEST(Usage, ASmallStackIsRaisedOrSaid) {
+  for (const auto& [limit, code] : {std::pair<const char*, int>{"-S -s 64", 0}, {"-s 64", 2}}) {
+    const int status = std::system(("ulimit " + std::string(limit) + " && '" LAGOON_PROGRAM "' tokenize nano hi > /dev/null 2> /dev/null").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), code) << limit;
+  }
+}
+
 TEST(Usage, TheNearestNameIsSuggested) {
   expect_refused(run_lagoon({"generat"}), "did you mean `generate`?");
   expect_refused(run_lagoon({"modles"}), "did you mean `models`?");

@@ -1,9 +1,9 @@
 // The progress bar: what it says at every width, and that a terminal shows it while work goes on and never afterwards.
 #include "commands/progress.h"
 
-#include "support/pseudo_terminal.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
+#include "support/terminal.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing_support::PseudoTerminal;
 using testing_support::TemporaryFolder;
+using testing_support::Terminal;
 
 constexpr uint64_t gib = uint64_t{1} << 30;
 
@@ -87,10 +87,10 @@ std::vector<std::string> long_job(const TemporaryFolder& folder, std::vector<std
 
 TEST(Progress, IsShownOnATerminalAndErasedByCtrlC) {
   const TemporaryFolder folder;
-  PseudoTerminal terminal(long_job(folder), {"TERM=xterm"});
-  ASSERT_TRUE(terminal.wait_for(" left")) << terminal.output();
+  Terminal terminal(long_job(folder), {.environment = {"TERM=xterm"}});
+  ASSERT_TRUE(terminal.wait_for_output(" left")) << terminal.output();
   terminal.type("\x03");
-  EXPECT_EQ(terminal.finish(), 130) << terminal.output();
+  EXPECT_EQ(terminal.exit_code(), 130) << terminal.output();
   const std::vector<std::string> pictures = pictures_of(terminal.output());
   ASSERT_GE(pictures.size(), 2u);
   EXPECT_TRUE(std::regex_search(pictures.front(), std::regex("^prompt of 2048 tokens  (\\[[# ]+\\]  )? *[0-9]+ %.* left(\\^C)?$")))
@@ -103,16 +103,16 @@ TEST(Progress, IsShownOnATerminalAndErasedByCtrlC) {
 
 TEST(Progress, FollowsTheWidthOfTheTerminal) {
   const TemporaryFolder folder;
-  PseudoTerminal terminal(long_job(folder), {"TERM=xterm"}, 90);
-  ASSERT_TRUE(terminal.wait_for(" left")) << terminal.output();
-  terminal.resize(30);
+  Terminal terminal(long_job(folder), {.columns = 90, .environment = {"TERM=xterm"}});
+  ASSERT_TRUE(terminal.wait_for_output(" left")) << terminal.output();
+  terminal.resize(24, 30);
   const size_t before = terminal.output().size();
   ASSERT_TRUE(terminal.wait_until([&] { return pictures_of(terminal.output().substr(before)).size() >= 4; }));
   const std::vector<std::string> pictures = pictures_of(terminal.output().substr(before));
   // The first may have been drawn before, the last may not be whole.
   for (size_t at = 1; at + 1 < pictures.size(); ++at) EXPECT_LT(pictures[at].size(), 30u) << pictures[at];
   terminal.type("\x03");
-  EXPECT_EQ(terminal.finish(), 130);
+  EXPECT_EQ(terminal.exit_code(), 130);
 }
 
 TEST(Progress, IsNotShownWhereItIsNotWanted) {
@@ -121,24 +121,24 @@ TEST(Progress, IsNotShownWhereItIsNotWanted) {
                                         "--generate",   "2",     "--chunk", "16",        "--batches", "1",         "--repeats", "1"};
   std::vector<std::string> quiet = job;
   quiet.push_back("--quiet");
-  PseudoTerminal without(quiet, {"TERM=xterm"});
-  EXPECT_EQ(without.finish(), 0);
+  Terminal without(quiet, {.environment = {"TERM=xterm"}});
+  EXPECT_EQ(without.exit_code(), 0);
   EXPECT_THAT(without.output(), Not(HasSubstr("\x1b[K")));
-  PseudoTerminal dumb(job, {"TERM=dumb"});
-  EXPECT_EQ(dumb.finish(), 0);
+  Terminal dumb(job, {.environment = {"TERM=dumb"}});
+  EXPECT_EQ(dumb.exit_code(), 0);
   EXPECT_THAT(dumb.output(), Not(HasSubstr("\x1b")));
 }
 
 TEST(Progress, IsShownForAnAnswerThatGoesElsewhere) {
   const TemporaryFolder folder;
-  PseudoTerminal terminal({"sh", "-c",
-                           "'" LAGOON_PROGRAM "' generate nano 'Tell me a story.' --raw --kernels scalar --precision oracle --threads 1 "
-                           "--temperature 3 --seed 1 --logit-bias 24=-100 --logit-bias 2=-100 > '" +
-                               (folder.path() / "answer").string() + "'"},
-                          {"TERM=xterm"});
-  ASSERT_TRUE(terminal.wait_for("answering, at most  ")) << terminal.output();
+  Terminal terminal({"sh", "-c",
+                     "'" LAGOON_PROGRAM "' generate nano 'Tell me a story.' --raw --kernels scalar --precision oracle --threads 1 "
+                     "--temperature 3 --seed 1 --logit-bias 24=-100 --logit-bias 2=-100 > '" +
+                         (folder.path() / "answer").string() + "'"},
+                    {.environment = {"TERM=xterm"}});
+  ASSERT_TRUE(terminal.wait_for_output("answering, at most  ")) << terminal.output();
   terminal.type("\x03");
-  (void)terminal.finish();
+  (void)terminal.exit_code();
   EXPECT_THAT(pictures_of(terminal.output()).back(), Not(HasSubstr(" tokens/s")));
 }
 
@@ -147,10 +147,11 @@ TEST(Progress, IsShownWhileALargeTextIsEncoded) {
   std::string text;
   for (int at = 0; at < 3000000; ++at) text += fmt::format("{} is no number like {}.\n", at, at * 7);
   folder.write("text", text);
-  PseudoTerminal terminal({"sh", "-c", "cd '" + folder.path().string() + "' && '" LAGOON_PROGRAM "' tokenize nano - < text > ids"}, {"TERM=xterm"});
-  ASSERT_TRUE(terminal.wait_for("encoding  [")) << terminal.output();
+  Terminal terminal({"sh", "-c", "cd '" + folder.path().string() + "' && '" LAGOON_PROGRAM "' tokenize nano - < text > ids"},
+                    {.environment = {"TERM=xterm"}});
+  ASSERT_TRUE(terminal.wait_for_output("encoding  [")) << terminal.output();
   terminal.type("\x03");
-  EXPECT_EQ(terminal.finish(), 130);
+  EXPECT_EQ(terminal.exit_code(), 130);
   EXPECT_THAT(pictures_of(terminal.output()).back(), Not(HasSubstr(" left")));
 }
 
@@ -158,10 +159,10 @@ TEST(Progress, NeverStandsBesideTheAnswer) {
   const TemporaryFolder folder;
   std::string prompt = "What is 17 * 24?";
   for (int at = 0; at < 150; ++at) prompt += " What is 17 * 24?";
-  PseudoTerminal terminal({LAGOON_PROGRAM, "generate", "nano", prompt, "--kernels", "scalar", "--precision", "oracle", "--threads", "1", "--chunk",
-                           "8", "--max-tokens", "3", "--thinking", "off"},
-                          {"TERM=xterm"});
-  EXPECT_EQ(terminal.finish(), 0) << terminal.output();
+  Terminal terminal({LAGOON_PROGRAM, "generate", "nano", prompt, "--kernels", "scalar", "--precision", "oracle", "--threads", "1", "--chunk", "8",
+                     "--max-tokens", "3", "--thinking", "off"},
+                    {.environment = {"TERM=xterm"}});
+  EXPECT_EQ(terminal.exit_code(), 0) << terminal.output();
   ASSERT_THAT(terminal.output(), HasSubstr("tokens/s")) << "the job was too short to show anything";
   EXPECT_THAT(pictures_of(terminal.output()).back(), Not(HasSubstr(" left")));
 }

@@ -37,7 +37,8 @@ class Terminal {
   using Seconds = std::chrono::seconds;
   static constexpr Seconds patience{60};  // a deadline, not an expectation
 
-  Terminal(const std::string& program, const std::vector<std::string>& arguments, const TerminalSetup& setup = {}) {
+  /// Starts a program: standard input, output and error are the terminal. @param words  its path or name, then its arguments
+  explicit Terminal(const std::vector<std::string>& words, const TerminalSetup& setup = {}) {
     struct winsize size = {};
     size.ws_row = static_cast<unsigned short>(setup.rows);
     size.ws_col = static_cast<unsigned short>(setup.columns);
@@ -50,7 +51,7 @@ class Terminal {
     vterm_screen_reset(vterm_obtain_screen(screen_), 1);
     child_ = fork();
     if (child_ < 0) throw std::runtime_error("no process");
-    if (child_ == 0) run_child(program, arguments, setup);
+    if (child_ == 0) run_child(words, setup);
     exit_watch_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
   }
   ~Terminal() {
@@ -202,7 +203,7 @@ class Terminal {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[noreturn]] void run_child(const std::string& program, const std::vector<std::string>& arguments, const TerminalSetup& setup) const {
+  [[noreturn]] void run_child(const std::vector<std::string>& words, const TerminalSetup& setup) const {
     login_tty(slave_);
     if (setup.output >= 0) dup2(setup.output, STDOUT_FILENO);
     setenv("TERM", "xterm-256color", 1);
@@ -213,10 +214,10 @@ class Terminal {
         putenv(strdup(variable.c_str()));
       }
     }
-    std::vector<char*> words = {strdup(program.c_str())};
-    for (const std::string& argument : arguments) words.push_back(strdup(argument.c_str()));
-    words.push_back(nullptr);
-    execv(program.c_str(), words.data());
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(strdup(word.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments.front(), arguments.data());
     _exit(127);
   }
 

@@ -11,7 +11,7 @@ namespace lagoon::testing_support {
 
 class ChatOnTerminal {
  public:
-  explicit ChatOnTerminal(std::vector<std::string> flags = {}, TerminalSetup setup = {}) : terminal(LAGOON_PROGRAM, with(flags), in_home(setup)) {}
+  explicit ChatOnTerminal(std::vector<std::string> flags = {}, TerminalSetup setup = {}) : terminal(with(flags), in_home(setup)) {}
 
   Terminal& operator*() { return terminal; }
   Terminal* operator->() { return &terminal; }
@@ -28,7 +28,7 @@ class ChatOnTerminal {
 
  private:
   static std::vector<std::string> with(const std::vector<std::string>& flags) {
-    std::vector<std::string> all = {"chat", "nano"};
+    std::vector<std::string> all = {LAGOON_PROGRAM, "chat", "nano"};
     all.insert(all.end(), flags.begin(), flags.end());
     return all;
   }

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
 namespace lagoon {
 namespace {
 
@@ -79,6 +83,8 @@ TEST(TerminalLeaving, SignalsEndAChatAtAnyTime) {
     waiting->send_signal(signal);
     EXPECT_EQ(waiting->exit_code(), 128 + signal);
     EXPECT_TRUE(waiting->is_restored());
+    const bool said = waiting->output().find("lagoon: stopped by SIGTERM\r\n") != std::string::npos;
+    EXPECT_EQ(said, signal == SIGTERM) << "nobody sees what is said to a window that was closed";
 
     ChatOnTerminal answering(endless());
     ASSERT_TRUE(answering->wait_for_prompt());
@@ -98,6 +104,21 @@ TEST(TerminalLeaving, SignalsEndAChatAtAnyTime) {
   }
 }
 
+TEST(TerminalLeaving, SignalsEndAChatWithoutATerminalAndAreSaid) {
+  for (const auto& [signal, said, code] : {std::tuple{"INT", "Ctrl-C", 130}, {"TERM", "SIGTERM", 143}, {"HUP", "SIGHUP", 129}}) {
+    const testing_support::TemporaryFolder folder;
+    const std::string script = "cd '" + folder.path().string() +
+                               "' && mkfifo in && { '" LAGOON_PROGRAM
+                               "' chat nano --thinking off < in > out 2> err & } && "
+                               "exec 3> in && echo hi >&3 && while ! grep -q Hello out; do sleep 0.05; done; kill -" +
+                               signal + " $!; wait $!";
+    const int status = std::system(script.c_str());
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), code);
+    EXPECT_EQ(testing_support::file_text(folder.path() / "err"), std::string("lagoon: stopped by ") + said + "\n");
+  }
+}
+
 TEST(TerminalLeaving, AClosedWindowEndsAChat) {
   ChatOnTerminal waiting;
   ASSERT_TRUE(waiting->wait_for_prompt());
@@ -113,7 +134,7 @@ TEST(TerminalLeaving, AClosedWindowEndsAChat) {
 }
 
 TEST(TerminalLeaving, AModelThatCannotBeLoadedLeavesTheTerminalAlone) {
-  testing_support::Terminal terminal(LAGOON_PROGRAM, {"chat", "no-such-model"});
+  testing_support::Terminal terminal({LAGOON_PROGRAM, "chat", "no-such-model"});
   EXPECT_EQ(terminal.exit_code(), 2);
   EXPECT_TRUE(terminal.is_restored());
   ChatOnTerminal chat({"--load", "/no/such/file"});
@@ -124,7 +145,7 @@ TEST(TerminalLeaving, AModelThatCannotBeLoadedLeavesTheTerminalAlone) {
 TEST(TerminalLeaving, AStoppedChatGivesTheTerminalBackAndGoesOn) {
   // A shell between them, since a process group that nobody looks after is not stopped.
   testing_support::TemporaryFolder home;
-  testing_support::Terminal terminal("/bin/sh", {"-c", "set -m; " LAGOON_PROGRAM " chat nano; stty -a | grep -o '.icanon'; fg; exit"},
+  testing_support::Terminal terminal({"/bin/sh", "-c", "set -m; " LAGOON_PROGRAM " chat nano; stty -a | grep -o '.icanon'; fg; exit"},
                                      {.environment = {"HOME=" + home.path().string(), "XDG_STATE_HOME"}});
   ASSERT_TRUE(terminal.wait_for_prompt());
   terminal.type("half \x1a");

@@ -203,6 +203,42 @@ TEST(DurableWriter, ALinkIsFollowedAndStays) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
 }
 
+TEST(DurableWriter, ADanglingLinkStaysAndWhatItNamesIsWritten) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "inner");
+  std::filesystem::create_symlink("inner/second", folder.path() / "first");
+  std::filesystem::create_symlink("../target", folder.path() / "inner/second");
+  std::filesystem::create_symlink("loop", folder.path() / "loop");
+
+  DurableWriter writer(folder.path() / "first");
+  writer.write(std::as_bytes(std::span("new", 3)));
+  writer.commit();
+
+  EXPECT_EQ(file_text(folder.path() / "target"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "inner/second"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { DurableWriter refused(folder.path() / "loop"); }), HasSubstr("leads back to itself"));
+}
+
+TEST(DurableWriter, AFileThatIsWrittenOverKeepsItsMode) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a", "old");
+  std::filesystem::permissions(path, std::filesystem::perms(0640));
+  DurableWriter writer(path);
+  writer.commit();
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0640));
+}
+
+TEST(DurableWriter, AFileThatMayNotBeWrittenIsLeftAlone) {
+  const TemporaryFolder folder;
+  testing_support::open_to_all(folder.path());
+  const auto path = folder.write("a", "old");
+  std::filesystem::permissions(path, std::filesystem::perms(0444));
+  const testing_support::WithoutPrivileges nobody;
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [&] { DurableWriter writer(path); }), HasSubstr("a: may not be written over: Permission denied"));
+  EXPECT_EQ(file_text(path), "old");
+}
+
 TEST(DurableWriter, WhatIsNoFileIsRefused) {
   const TemporaryFolder folder;
   mkfifo((folder.path() / "pipe").c_str(), 0600);
