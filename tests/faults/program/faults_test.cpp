@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 namespace lagoon {
 namespace {
@@ -80,6 +81,25 @@ TEST_F(FaultyMemory, OfHundredsOfBlocksEndsInASentenceAtEveryPlace) {
 
 TEST_F(FaultyMemory, OfLogitsEndsInASentenceAtEveryPlaceOfABiggerModel) {
   expect_clean_at_every_place({"logits", "mini:2/128,layers=4", "--ids", "-", "--threads", "1"}, 10, {.input = "[2, 3, 4]"});
+}
+
+// Texts of a megabyte, in templates that each stay below their limits.
+TEST_F(FaultyMemory, OfTemplatesEndsInASentenceAtFiveHundredPlaces) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (int line = 0; line < 4; ++line) {
+    lines += R"({"template": "{% for at in range(50) %}{{ (text * 1100 ~ at ~ line)[-2:] }}{% endfor %}", "context": {"text": ")" +
+             std::string(1000, 'a') + R"(", "line": )" + std::to_string(line) + "}}\n";
+  }
+  const FaultyRun faulty = run_with_fault({"render", "--jsonl", folder.write("lines", lines).string()},
+                                          {.operation = "allocate", .at = "each", .kind = std::to_string(ENOMEM)});
+  EXPECT_EQ(faulty.run.exit_code, 0) << faulty.run.error;
+  EXPECT_GE(faulty.forked.size(), 500u);
+  const auto whole_line = static_cast<int64_t>(faulty.run.output.size() / 4);
+  for (ForkedRun forked : faulty.forked) {
+    EXPECT_EQ(std::exchange(forked.output_bytes, 0) % whole_line, 0);
+    expect_clean_failure(forked, "memory");
+  }
 }
 
 TEST_F(FaultyMemory, OfHeadersAndTextsEndsInASentenceAtEveryPlace) {
