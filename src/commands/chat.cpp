@@ -93,7 +93,7 @@ int converse(const ChatFlags& flags, const Environment& environment, Surrounding
   check_vocabulary(tokenizer, advice, checkpoint);
   ChatSettings settings = {.seed_given = seed_given(flags.sampling), .view = view_of(flags, environment), .max_context = config.max_context};
   settings.options = {.sampling = sampling_of(flags.sampling, advice),
-                      .end_ids = end_ids(advice, config),
+                      .end_ids = end_ids(advice, config, environment.console),
                       .stop_strings = flags.stop,
                       .max_tokens = flags.max_tokens,
                       .thinking = thinking_of(flags.thinking, advice)};

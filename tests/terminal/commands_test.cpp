@@ -135,6 +135,8 @@ TEST(TerminalCommands, ASavedConversationIsLoadedAndReadByGenerate) {
   EXPECT_TRUE(chat.say("/save " + other.string(), "there is such a file already"));
   EXPECT_EQ(file_text(other), "precious");
   EXPECT_TRUE(chat.say("/save! " + other.string(), "3 messages saved"));
+  EXPECT_TRUE(chat.say("/save " + chat.home.path().string() + "/./other.json", "3 messages saved"));
+  EXPECT_TRUE(chat.say("/save ~", "this is a folder"));
   EXPECT_TRUE(chat.say("/save /no/such/folder/x.json", "there is no folder /no/such/folder; make it first"));
 
   ChatOnTerminal next({"--load", file});
@@ -175,6 +177,10 @@ TEST(TerminalCommands, ANearlyFullContextIsSaidBeforeItIsFull) {
   ASSERT_TRUE(full->wait_for_prompt());
   EXPECT_TRUE(full.say("hi", "the context of 160 tokens is full"));
   EXPECT_TRUE(full.say("hi", "the context holds 160"));
+  ASSERT_TRUE(full.say("/save ~/full.json", "2 messages saved"));
+  ASSERT_TRUE(full.say("/clear", "a new conversation begins"));
+  EXPECT_TRUE(full.say("/load ~/full.json", "another message does not fit; /edit changes the last one"));
+  EXPECT_TRUE(full.say("/stats", " of 160 tokens"));
 }
 
 TEST(TerminalCommands, WhatAModelSaysIsShownNotObeyed) {
