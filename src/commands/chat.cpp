@@ -2,6 +2,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "commands/chat_completion.h"
 #include "commands/chat_input.h"
 #include "commands/chat_session.h"
 #include "commands/command.h"
@@ -73,9 +74,7 @@ struct Surroundings {
       environment.console.warning(fmt::format("the history is left alone: {}", error.what()));
       history = LineHistory({});
     }
-    std::vector<std::string> names;
-    for (const ChatCommand& command : chat_commands()) names.emplace_back(command.name);
-    source = std::make_unique<EditorSource>(*modes, history, environment.colour, std::move(names), environment.console);
+    source = std::make_unique<EditorSource>(*modes, history, environment.colour, chat_completer(environment.home), environment.console);
   }
 };
 

@@ -9,7 +9,7 @@ namespace lagoon {
 enum class KeyKind {
   text,      // `text`: one or more whole characters, or one byte that is no UTF-8
   control,   // `letter`: 'A' is Ctrl-A, '_' is Ctrl-_
-  alt,       // `letter` came behind Escape
+  alt,       // `letter`, of ASCII, came behind Escape
   enter,     // carriage return or line feed
   new_line,  // Alt-Enter, Shift-Enter where the terminal tells them apart
   tab,
@@ -62,6 +62,7 @@ class KeyReader {
   bool more_within(int timeout_ms);
   Key escape_key();
   Key sequence_key();
+  Key string_key(char letter);
   Key text_key();
   Key paste_key();
 
