@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace lagoon {
 namespace {
@@ -108,9 +109,11 @@ SpeedRun::Prefill SpeedRun::prefill(const SpeedCase& asked, Sequences& sequences
       const std::span<int32_t> tokens = std::span(piece).first(static_cast<size_t>(rows));
       next_tokens(tokens);
       const TokenSpan span{sequence, tokens, last ? 1 : 0};
-      model_.forward(std::span(&span, 1), {logits_.data(), span.logit_rows, vocabulary});
+      int64_t counted = 0;
+      const LayerProgress progress = [&](int layer, int layers) { count(rows * layer / layers - std::exchange(counted, rows * layer / layers)); };
+      model_.forward(std::span(&span, 1), {logits_.data(), span.logit_rows, vocabulary}, progress);
       result.work += model_.last_work();
-      count(rows);
+      count(rows - counted);
       done += rows;
     }
     sequences.first_tokens.push_back(choose({logits_.data(), static_cast<size_t>(vocabulary)}));

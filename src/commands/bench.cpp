@@ -255,9 +255,6 @@ void check_flags(const BenchFlags& flags) {
     fail(ErrorKind::invalid, "--format `{}`: write text, markdown, json or csv", printable(flags.format));
   if (!flags.compare.empty() && flags.format == "json") fail(ErrorKind::invalid, "--compare prints a table: --format is text, markdown or csv");
   if (flags.machine && flags.format != "text" && flags.format != "json") fail(ErrorKind::invalid, "--machine: --format is text or json");
-  if (flags.generate < 2 || flags.generate > most_prompt)
-    fail(ErrorKind::invalid, "--generate {}: write a number from 2 to {}", flags.generate, most_prompt);
-  if (flags.repeats < 1 || flags.repeats > 100) fail(ErrorKind::invalid, "--repeats {}: write a number from 1 to 100", flags.repeats);
   if (!flags.plot.empty()) (void)picture_form(flags.plot);
 }
 
@@ -287,15 +284,13 @@ Command declare_bench(CLI::App& program) {
   parser->add_option("--prompts", flags->prompts, "prompt lengths in tokens; k is 1024 (1k,4k as far as the context goes)")
       ->check(not_empty())
       ->type_name("LIST");
-  parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more")->transform(whole_number<int64_t>())->capture_default_str();
+  number_in(parser->add_option("--generate", flags->generate, "tokens of each answer, 2 or more"), 2, most_prompt)->capture_default_str();
   parser->add_option("--batches", flags->batches, "numbers of sequences that run at once, with the shortest prompt")
       ->type_name("LIST")
       ->capture_default_str();
-  parser->add_option("--repeats", flags->repeats, "answers to each prompt, 1 to 100; prompts up to 4096 tokens are repeated too")
-      ->transform(whole_number<int>())
+  number_in(parser->add_option("--repeats", flags->repeats, "answers to each prompt, 1 to 100; prompts up to 4096 tokens are repeated too"), 1, 100)
       ->capture_default_str();
-  parser->add_option("--context", flags->runner.context, "positions of the longest sequence (as many as the prompts need)")
-      ->transform(whole_number<int64_t>());
+  number_in(parser->add_option("--context", flags->runner.context, "positions of the longest sequence (as many as the prompts need)"), 1);
   one_of(parser->add_option("--format", flags->format, "how the answer is written"), {"text", "markdown", "json", "csv"})->capture_default_str();
   of_one_run(parser->add_option("--plot", flags->plot, "also draw speed over depth into a file that ends in .svg or .png"))
       ->check(not_empty())

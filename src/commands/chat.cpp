@@ -140,6 +140,7 @@ int run(const ChatFlags& flags, const Environment& environment) {
     code = interrupt_exit_code();
     if ((code == 0 || code == interrupted) && environment.input_is_terminal && terminal_is_gone()) code = hung_up;
     if (code == 0 || code == interrupted) throw;
+    if (code != hung_up) environment.console.error(stopped_by(code));
   }
   if (code == hung_up) abandon_output();
   return code;
@@ -161,9 +162,9 @@ Command declare_chat(CLI::App& program) {
   auto* show = parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--fold-thinking", flags->fold_thinking, "one line in the place of the thinking; /thinking shows it")->excludes(show);
   parser->add_flag("--no-history", flags->no_history, "read and write no history of what was sent");
-  one_or_more(parser->add_option("--max-tokens", flags->max_tokens, "most tokens of one answer (until the context is full)"));
+  number_in(parser->add_option("--max-tokens", flags->max_tokens, "most tokens of one answer (until the context is full)"), 1);
   parser->add_option("--stop", flags->stop, "end an answer before this text; may be repeated")->allow_extra_args(false);
-  one_or_more(parser->add_option("--context", flags->runner.context, "tokens of the whole conversation (the checkpoint's, at most 32768)"));
+  number_in(parser->add_option("--context", flags->runner.context, "tokens of the whole conversation (the checkpoint's, at most 32768)"), 1);
   add_sampling_flags(*parser, flags->sampling);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);

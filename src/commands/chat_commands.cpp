@@ -170,7 +170,8 @@ void ChatSession::edit(const std::string& text) {
 }
 
 std::filesystem::path ChatSession::path_of(const std::string& file) const {
-  if (file.starts_with("~/") && !environment_.home.empty()) return environment_.home / file.substr(2);
+  const bool of_home = file == "~" || file.starts_with("~/");
+  if (of_home && !environment_.home.empty()) return file == "~" ? environment_.home : environment_.home / file.substr(2);
   return file;
 }
 
@@ -184,7 +185,8 @@ void ChatSession::save(const std::string& file, bool over) {
   if (path.has_parent_path() && !std::filesystem::exists(path.parent_path(), error))
     fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", printable_path(path),
          printable_path(path.parent_path()));
-  if (!over && path != file_ && std::filesystem::exists(path, error))
+  const bool own = !file_.empty() && std::filesystem::equivalent(path, file_, error);
+  if (!over && !own && std::filesystem::exists(path, error))
     fail(ErrorKind::invalid, "{}: there is such a file already; /save! {} overwrites it", printable_path(path), printable(file, 4096));
   const std::string text = conversation_.messages().dump(2) + "\n";
   DurableWriter writer(path);

@@ -198,6 +198,13 @@ void ChatSession::note_room() {
   if (!near) told_room_ = false;
   if (!near || (told_room_ && left > settings_.context / 20)) return;  // once, and again when little is left
   told_room_ = true;
+  if (left <= 0) {
+    note(
+        fmt::format("the conversation has {} tokens, the context holds {}: another message does not fit; /edit changes the last one, /clear begins a "
+                    "new conversation{}",
+                    format_tokens(conversation_.tokens()), format_tokens(settings_.context), more_context()));
+    return;
+  }
   note(fmt::format("the context is nearly full: {} of {} tokens are left; /save FILE keeps the conversation, /clear begins a new one{}",
                    format_tokens(left), format_tokens(settings_.context), more_context()));
 }

@@ -43,6 +43,15 @@ std::vector<std::string> flag_names(const CLI::App& parser) {
   return names;
 }
 
+/// The parser's own sentence, where it is about the number of values in words for people.
+std::string count_sentence(const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const std::string flag = message.substr(0, message.find(':'));
+  if (error.get_name() == "ArgumentMismatch" && message.ends_with(" missing")) return fmt::format("`{}` needs a value", flag);
+  if (error.get_name() == "ArgumentMismatch" && message.find("At Most 1 ") != std::string::npos) return fmt::format("`{}` is given twice", flag);
+  return said_once(message);
+}
+
 bool looks_like_a_flag(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
 }  // namespace
@@ -117,13 +126,15 @@ std::string CommandLine::refusal(const CLI::ParseError& error) const {
   std::vector<std::string> surplus = program_.remaining();
   if (command != nullptr && surplus.empty()) surplus = parser.remaining();
   if (surplus.empty() && command == nullptr && error.get_name() == "RequiredError") return "a command is missing; " + help;
-  if (surplus.empty()) return printable(said_once(error.what()), 400) + "; " + help;
+  if (surplus.empty()) return printable(count_sentence(error), 400) + "; " + help;
   if (surplus.front() == "--" && surplus.size() > 1) surplus.erase(surplus.begin());
   const std::string& first = surplus.front();
   const std::string shown = printable(first);
   if (looks_like_a_flag(first)) {
     const std::string name = first.substr(0, first.find('='));
     std::vector<std::string> names = flag_names(parser);
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return fmt::format("`{}` stands behind `--`, where nothing is a flag; write it before; {}", shown, help);
     if (command == nullptr) return fmt::format("`{}` is no flag of `lagoon`{}; {}", shown, did_you_mean(name, names), help);
     return fmt::format("`{}` is no flag of `lagoon {}`{}; {}", shown, parser.get_name(), did_you_mean(name, names), help);
   }

@@ -54,14 +54,7 @@ int64_t Conversation::tokens_of(const Json& messages, const std::string& what, b
 
 void Conversation::load(Json messages, const std::string& what, bool thinking) {
   if (!messages.is_array()) fail(ErrorKind::invalid, "{}: a list of messages was expected, such as /save writes it", what);
-  int64_t tokens = 0;
-  if (!messages.empty()) {
-    tokens = tokens_of(messages, what, thinking);
-    if (tokens >= session_.model().context()) {
-      fail(ErrorKind::invalid, "{}: the conversation has {} tokens, the context holds {}; start with a larger --context", what,
-           format_count(static_cast<uint64_t>(tokens)), format_count(static_cast<uint64_t>(session_.model().context())));
-    }
-  }
+  const int64_t tokens = messages.empty() ? 0 : tokens_of(messages, what, thinking);
   messages_ = std::move(messages);
   tokens_ = tokens;
 }

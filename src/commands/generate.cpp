@@ -178,9 +178,9 @@ Command declare_generate(CLI::App& program) {
   parser->add_flag("--show-thinking", flags->show_thinking, "print the thinking also where the output is no terminal");
   parser->add_flag("--raw", flags->raw, "complete the prompt as it is, without chat template; control tokens in it match");
   parser->add_flag("--json", flags->json, "one JSON object at the end instead of text");
-  one_or_more(parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)"));
+  number_in(parser->add_option("--max-tokens", flags->max_tokens, "most tokens to generate (until the context is full)"), 1);
   parser->add_option("--stop", flags->stop, "end the answer before this text; may be repeated")->allow_extra_args(false);
-  one_or_more(parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)"));
+  number_in(parser->add_option("--context", flags->runner.context, "tokens of prompt and answer together (the checkpoint's, at most 32768)"), 1);
   add_sampling_flags(*parser, flags->sampling);
   add_runner_flags(*parser, flags->runner);
   refuse_speculation(*parser);

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -17,10 +18,13 @@ namespace lagoon {
 namespace {
 
 constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t interrupted = 0;
-volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
-volatile std::sig_atomic_t resumed = 0;
-volatile std::sig_atomic_t resized = 0;
+// Written by handlers, read by every thread that computes.
+using Flag = std::atomic<int>;
+static_assert(Flag::is_always_lock_free);
+Flag interrupted = 0;
+Flag ending = 0;  // the signal that ends the program
+Flag resumed = 0;
+Flag resized = 0;
 bool held = false;
 bool hurries = false;  // the program may be left where it stands
 int wake[2] = {-1, -1};
@@ -47,7 +51,7 @@ void remember_once(int signal) {
   for (const int other : watched) std::signal(other, SIG_DFL);
 }
 
-int received() { return ending != 0 ? ending : interrupted != 0 ? SIGINT : 0; }
+int received() { return ending != 0 ? ending.load() : interrupted != 0 ? SIGINT : 0; }
 
 void wake_up() {
   const char byte = 0;

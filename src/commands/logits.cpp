@@ -12,6 +12,7 @@
 #include "commands/output.h"
 #include "commands/token_input.h"
 #include "engine/token_ids.h"
+#include "engine/token_progress.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -44,6 +45,7 @@ void compute(Model& model, const std::vector<int32_t>& ids, bool all, ProgressLi
   const int64_t vocabulary = model.config().vocabulary;
   const auto count = static_cast<int64_t>(ids.size());
   std::vector<float> logits;  // [rows asked for][vocabulary]
+  const TokenProgress shown = [&](int64_t done, int64_t total) { progress.update(static_cast<uint64_t>(done), static_cast<uint64_t>(total)); };
   const SequenceId sequence = model.create_sequence();
   for (int64_t begin = 0; begin < count;) {
     check_interrupt();
@@ -53,9 +55,9 @@ void compute(Model& model, const std::vector<int32_t>& ids, bool all, ProgressLi
     logits.resize(static_cast<size_t>(asked * vocabulary));
     const TokenSpan span{
         .sequence = sequence, .tokens = std::span(ids).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows)), .logit_rows = asked};
-    model.forward(std::span(&span, 1), MatrixView<float>(logits.data(), asked, vocabulary));
+    model.forward(std::span(&span, 1), MatrixView<float>(logits.data(), asked, vocabulary), within_step(shown, begin, rows, count));
     begin += rows;
-    progress.update(static_cast<uint64_t>(begin), static_cast<uint64_t>(count));
+    shown(begin, count);
     if (asked > 0) take(logits, begin - asked);
   }
   model.drop(sequence);

@@ -165,8 +165,13 @@ std::string manual_markdown(const CommandLine& line) {
     const std::string& name = command.parser->get_name();
     if (is_shown(*command.parser)) text += fmt::format("| [{}](#lagoon-{}) | {} |\n", name, name, escape_text(description_of(*command.parser)));
   }
+  std::vector<HelpGroup> groups = help_groups(line.program());
+  const HelpGroup of_every_command = std::move(groups.back());
+  groups.pop_back();
+  text += "\nFlags of `lagoon` alone:\n\n";
+  for (const HelpGroup& group : groups) list(text, group.entries);
   text += "\nFlags of every command, before it or behind it:\n\n";
-  for (const HelpGroup& group : help_groups(line.program())) list(text, group.entries);
+  list(text, of_every_command.entries);
   text += "\nExit codes:\n\n";
   list(text, exit_codes());
   text += "\nEnvironment variables:\n\n";

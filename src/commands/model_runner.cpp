@@ -22,6 +22,7 @@ namespace lagoon {
 namespace {
 
 constexpr int most_threads = 1024;
+constexpr const char* computing_group = "Computing";
 constexpr int64_t most_chunk = 8192;
 
 Precision precision_named(const std::string& name) {
@@ -32,10 +33,14 @@ Precision precision_named(const std::string& name) {
 
 }  // namespace
 
+void add_threads_flag(CLI::App& parser, RunnerFlags& flags) {
+  number_in(parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)"), 1, most_threads)
+      ->group(computing_group);
+}
+
 void add_memory_flags(CLI::App& parser, RunnerFlags& flags) {
   const char* group = "Memory";
-  parser.add_option("--chunk,--prefill-chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192")
-      ->transform(whole_number<int64_t>())
+  number_in(parser.add_option("--chunk,--prefill-chunk", flags.chunk, "most tokens of one prefill step, 1 to 8192"), 1, most_chunk)
       ->capture_default_str()
       ->group(group);
   one_of(parser.add_option("--kv", flags.kv, "how keys and values are kept (bf16; f32 with --precision oracle)"), {"bf16", "f32"})->group(group);
@@ -50,11 +55,8 @@ void add_memory_flags(CLI::App& parser, RunnerFlags& flags) {
 }
 
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags) {
-  const char* group = "Computing";
-  parser.add_option("--threads", flags.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")
-      ->transform(whole_number<int>())
-      ->check([](const std::string& text) { return text == "0" ? fmt::format("write a number from 1 to {}", most_threads) : std::string(); })
-      ->group(group);
+  const char* group = computing_group;
+  add_threads_flag(parser, flags);
   std::vector<std::string> sets = {"auto"};
   sets.insert(sets.end(), kernel_set_names.begin(), kernel_set_names.end());
   one_of(parser.add_option("--kernels", flags.kernels, "kernel set; auto is the best that this processor runs"), sets)
@@ -72,9 +74,6 @@ CpuModelOptions runner_options(const RunnerFlags& flags, const ModelConfig& conf
     fail(ErrorKind::invalid, "{} tokens of context are asked for, the checkpoint is made for {} (max_position_embeddings); ask for at most that",
          format_count(static_cast<uint64_t>(context)), format_count(static_cast<uint64_t>(config.max_context)));
   }
-  if (flags.threads < 0 || flags.threads > most_threads)
-    fail(ErrorKind::invalid, "--threads {}: write a number from 1 to {}", flags.threads, most_threads);
-  if (flags.chunk < 1 || flags.chunk > most_chunk) fail(ErrorKind::invalid, "--chunk {}: write a number from 1 to {}", flags.chunk, most_chunk);
   if (!flags.kv.empty() && flags.kv != "bf16" && flags.kv != "f32")
     fail(ErrorKind::invalid, "--kv `{}`: write bf16 or f32; Lagoon keeps keys and values in no other form", printable(flags.kv));
   CpuModelOptions options = {.precision = precision_named(flags.precision),
@@ -184,7 +183,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
     check_interrupt();
     progress.update(done, total);
   });
-  loaded.model->observe({.layer = check_interrupt});
+  loaded.model->observe({.check = check_interrupt});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   environment.console.detail(fmt::format("weights: {} read in {:.2f} s", format_gib(checkpoint.weight_bytes()), took.count()));
   return loaded;

@@ -36,6 +36,9 @@ constexpr int64_t usual_context = 32768;
 /// Adds --threads, --kernels, --precision, --kv, --chunk, --memory-limit, --reserve and --memory-report.
 void add_runner_flags(CLI::App& parser, RunnerFlags& flags);
 
+/// --threads alone.
+void add_threads_flag(CLI::App& parser, RunnerFlags& flags);
+
 /// Adds --kv, --chunk, --memory-limit and --reserve: what a plan depends on.
 void add_memory_flags(CLI::App& parser, RunnerFlags& flags);
 

@@ -8,10 +8,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace lagoon {
+
+/// The name that sentences call it by.
+inline std::string name_of_option(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
+}
 
 /// Whole numbers: decimal digits that fit T, where the parser would take octal and cut off.
 template <typename T>
@@ -26,11 +33,14 @@ CLI::Validator whole_number() {
   return {check, ""};
 }
 
-/// As whole_number(), and not below 1.
-inline CLI::Option* one_or_more(CLI::Option* option) {
-  const std::string name = option->get_name();
-  const auto check = [name](std::string& text) -> std::string {
-    return std::stoll(text) >= 1 ? "" : fmt::format("{} {}: write 1 or more", name, text);
+/// Takes whole numbers in a range alone.
+inline CLI::Option* number_in(CLI::Option* option, int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) {
+  const bool open = most == std::numeric_limits<int64_t>::max();
+  const std::string needed = open ? fmt::format("write {} or more", least) : fmt::format("write a number from {} to {}", least, most);
+  const std::string name = name_of_option(*option);
+  const auto check = [=](std::string& text) -> std::string {
+    const int64_t number = std::stoll(text);
+    return number >= least && number <= most ? "" : fmt::format("{} {}: {}", name, text, needed);
   };
   return option->transform(whole_number<int64_t>())->check(CLI::Validator(check, ""));
 }
@@ -74,7 +84,7 @@ inline std::string either_of(const std::vector<std::string>& words) {
 
 /// Takes one of these words alone; help, completion and the config file know them.
 inline CLI::Option* one_of(CLI::Option* option, const std::vector<std::string>& words) {
-  const std::string name = option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
+  const std::string name = name_of_option(*option);
   const auto check = [words, name](std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return fmt::format("{} `{}`: write {}", name, printable(text), either_of(words));

@@ -41,8 +41,6 @@ void check_flags(const Flags& flags) {
   if (subjects != 1) fail(ErrorKind::invalid, "plan needs one of these: MODEL, --config FILE with --quantization MAP, or --artifacts");
   if (flags.config.empty() != flags.quantization.empty())
     fail(ErrorKind::invalid, "--config and --quantization go together: a config.json says the shape, a map says the formats");
-  if (flags.sequences < 1 || flags.sequences > MemoryPlanner::most_sequences)
-    fail(ErrorKind::invalid, "--sequences {}: write a number from 1 to {}", flags.sequences, MemoryPlanner::most_sequences);
 }
 
 /// Whether two configs describe one model, whatever the quantization.
@@ -121,12 +119,10 @@ Command declare_plan(CLI::App& program) {
       ->check(not_empty())
       ->type_name("MAP");
   of_one_run(parser->add_flag("--artifacts", flags->artifacts, "list the published quantizations that are known without a download"));
-  one_or_more(parser->add_option("--context", flags->runner.context, "tokens of each sequence (the checkpoint's, at most 32768)"));
-  parser->add_option("--sequences", flags->sequences, "sequences at once")->transform(whole_number<int64_t>())->capture_default_str();
+  number_in(parser->add_option("--context", flags->runner.context, "tokens of each sequence (the checkpoint's, at most 32768)"), 1);
+  number_in(parser->add_option("--sequences", flags->sequences, "sequences at once"), 1, MemoryPlanner::most_sequences)->capture_default_str();
   add_memory_flags(*parser, flags->runner);
-  parser->add_option("--threads", flags->runner.threads, "threads that compute, 1 to 1024 (as many as cores may be used)")
-      ->transform(whole_number<int>())
-      ->group("Computing");
+  add_threads_flag(*parser, flags->runner);
   parser->add_option("--machine-memory", flags->machine_memory, "plan for a machine with so much free memory instead of this one")
       ->check(byte_size("--machine-memory"))
       ->type_name("SIZE");

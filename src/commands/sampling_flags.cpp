@@ -65,7 +65,10 @@ SamplingOptions sampling_of(const SamplingFlags& flags, const GenerationConfig& 
 
 bool seed_given(const SamplingFlags& flags) { return flags.parser->count("--seed") > 0; }
 
-uint64_t random_seed() { return (static_cast<uint64_t>(std::random_device()()) << 32) | std::random_device()(); }
+uint64_t random_seed() {
+  constexpr int bits = 53;  // what every reader of JSON and TOML can hold
+  return ((static_cast<uint64_t>(std::random_device()()) << 32) | std::random_device()()) >> (64 - bits);
+}
 
 std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config) {
   std::set<int32_t> ids(advice.eos_ids.begin(), advice.eos_ids.end());

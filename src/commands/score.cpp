@@ -65,10 +65,9 @@ Text read_text_of(const std::string& file, const Checkpoint& checkpoint) {
 
 /// Windows overlap by half where one does not hold the text, so that no token is scored with next to nothing before it.
 ScoreOptions score_options(const Flags& flags, const ModelConfig& config) {
-  if (flags.given("--context") && flags.runner.context < 2) fail(ErrorKind::invalid, "--context {}: write 2 or more tokens", flags.runner.context);
   const int64_t context = flags.given("--context") ? flags.runner.context : std::min(usual_context, config.max_context);
   const int64_t stride = flags.given("--stride") ? flags.stride : std::max<int64_t>(1, context / 2);
-  if (stride < 1 || stride > context) {
+  if (stride > context) {
     fail(ErrorKind::invalid, "--stride {}: write 1 to {}, the context; tokens between windows would not be scored with more", stride, context);
   }
   return {.context = context, .stride = stride};
@@ -87,7 +86,7 @@ Json summary_json(const ScoreSummary& summary, const Text& text, const ScoreOpti
   object["tokens"] = text.ids.size();
   object["scored_tokens"] = summary.tokens();
   object["mean_nll"] = summary.mean();
-  object["standard_error"] = summary.standard_error();
+  object["standard_error"] = number_or_null(summary.standard_error());
   object["perplexity"] = number_or_null(summary.perplexity());
   object["perplexity_standard_error"] = number_or_null(summary.perplexity_error());
   object["context"] = options.context;
@@ -108,13 +107,15 @@ Json token_json(const TokenScore& score, const Text& text) {
   return object;
 }
 
+std::string error_text(double error, int digits) { return std::isnan(error) ? "unknown" : fmt::format("{:.{}f}", error, digits); }
+
 void print_summary(const ScoreSummary& summary, const Text& text, const ScoreOptions& options) {
   std::string windows;
   if (static_cast<int64_t>(text.ids.size()) > options.context)
     windows = fmt::format(", in windows of {} that begin every {}", options.context, options.stride);
   write_output(fmt::format("tokens                        {} scored of {}{}\n", summary.tokens(), text.ids.size(), windows));
-  write_output(fmt::format("mean negative log likelihood  {:.6f} +- {:.6f} nats a token\n", summary.mean(), summary.standard_error()));
-  write_output(fmt::format("perplexity                    {:.4f} +- {:.4f}\n", summary.perplexity(), summary.perplexity_error()));
+  write_output(fmt::format("mean negative log likelihood  {:.6f} +- {} nats a token\n", summary.mean(), error_text(summary.standard_error(), 6)));
+  write_output(fmt::format("perplexity                    {:.4f} +- {}\n", summary.perplexity(), error_text(summary.perplexity_error(), 4)));
 }
 
 int run(const Flags& flags, const Environment& environment) {
@@ -175,11 +176,10 @@ Command declare_score(CLI::App& program) {
   auto flags = std::make_shared<Flags>();
   flags->parser = parser;
   parser->add_option("MODEL", flags->model, model_help)->required();
-  parser->add_option("FILE", flags->file, "the text, in UTF-8 (standard input, which - is too)")->type_name("FILE");
+  parser->add_option("FILE", flags->file, "the text, in UTF-8 (standard input, which - is too)")->check(not_empty())->type_name("FILE");
   of_one_run(parser->add_option("--ids", flags->ids, "JSON file with a list of token ids instead of a text"))->check(not_empty())->type_name("FILE");
-  parser->add_option("--context", flags->runner.context, "tokens of a window (the checkpoint's, at most 32768)")->transform(whole_number<int64_t>());
-  parser->add_option("--stride", flags->stride, "tokens from one window's beginning to the next's (half of the context)")
-      ->transform(whole_number<int64_t>());
+  number_in(parser->add_option("--context", flags->runner.context, "tokens of a window (the checkpoint's, at most 32768)"), 2);
+  number_in(parser->add_option("--stride", flags->stride, "tokens from one window's beginning to the next's (half of the context)"), 1);
   parser->add_flag("--json", flags->json, "one JSON object");
   parser->add_flag("--token-logprobs", flags->token_logprobs,
                    "also each token's log probability, and its rank among all tokens (0 is the likeliest)");

@@ -70,7 +70,8 @@ std::vector<std::string> words_of(CLI::Option& option, const ConfiguredFlag& fla
     option.run_callback();
   } catch (const std::exception& error) {
     option.clear();
-    refuse(choices_of(option).empty() ? fmt::format(" ({})", printable(said_once(error.what()), 300)) : "");
+    if (!choices_of(option).empty()) refuse("");
+    fail(ErrorKind::invalid, "{} is {}: {}", flag.about, flag.shown(), printable(said_once(error.what()), 300));
   }
   option.clear();
   return words;

@@ -54,7 +54,7 @@ struct GenerationResult {
 
 struct GenerationEvents {
   std::function<void(const GenerationPiece&)> piece;  // may be empty
-  Session::Progress prompt_progress;                  // may be empty
+  TokenProgress prompt_progress;                      // may be empty
   std::function<void()> before_step;                  // called before each token; throwing ends the generation
 };
 

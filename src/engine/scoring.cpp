@@ -79,7 +79,8 @@ class WindowScorer {
       const int64_t asked = std::clamp<int64_t>(begin + rows - (window.fresh - 1), 0, rows);
       logits_.resize(static_cast<size_t>(asked * vocabulary));
       const TokenSpan span{.sequence = sequence.id(), .tokens = part(begin, rows), .logit_rows = asked};
-      model_.forward(std::span(&span, 1), MatrixView<float>(logits_.data(), asked, vocabulary));
+      model_.forward(std::span(&span, 1), MatrixView<float>(logits_.data(), asked, vocabulary),
+                     within_step(events_.progress, processed, rows, total));
       begin += rows;
       processed += rows;
       take(begin - asked, std::min(begin, window.end - 1));
@@ -117,7 +118,7 @@ void ScoreSummary::add(double log_probability) {
 }
 
 double ScoreSummary::standard_error() const {
-  if (count_ < 2) return 0.0;
+  if (count_ < 2) return std::numeric_limits<double>::quiet_NaN();
   const auto count = static_cast<double>(count_);
   return std::sqrt(squares_ / (count - 1.0) / count);
 }

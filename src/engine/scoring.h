@@ -7,6 +7,7 @@
 // Proof: tests/conformance/engine/scoring_test.cpp (logits made by transformers).
 #pragma once
 
+#include "engine/token_progress.h"
 #include "laguna/model.h"
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class ScoreSummary {
 
   int64_t tokens() const { return count_; }
   double mean() const { return mean_; }  // nats a token; 0 without tokens
-  /// Of the mean: sample deviation / sqrt(tokens); 0 with fewer than two tokens.
+  /// Of the mean: sample deviation / sqrt(tokens); NaN with fewer than two tokens.
   double standard_error() const;
   /// exp(mean); infinity where that is beyond double.
   double perplexity() const;
@@ -48,8 +49,8 @@ class ScoreSummary {
 };
 
 struct ScoreEvents {
-  std::function<void(const TokenScore&)> token;                    // in ascending position
-  std::function<void(int64_t processed, int64_t total)> progress;  // tokens of all windows; called before each step; throwing ends the work
+  std::function<void(const TokenScore&)> token;  // in ascending position
+  TokenProgress progress;                        // tokens of all windows; throwing ends the work
 };
 
 /// Tokens that all windows together process.

@@ -16,7 +16,7 @@ void Session::restart() {
   tokens_.clear();
 }
 
-Session::Synced Session::sync(std::span<const int32_t> prefix, const Progress& progress) {
+Session::Synced Session::sync(std::span<const int32_t> prefix, const TokenProgress& progress) {
   if (prefix.empty()) fail(ErrorKind::invalid, "the prompt has no tokens; a model needs at least one to go on from");
   const auto differs = std::mismatch(tokens_.begin(), tokens_.end(), prefix.begin(), prefix.end());
   const int64_t common = differs.first - tokens_.begin();
@@ -32,17 +32,18 @@ Session::Synced Session::sync(std::span<const int32_t> prefix, const Progress& p
   while (synced.processed < total) {
     if (progress) progress(synced.processed, total);
     const int64_t count = std::min(total - synced.processed, model_.step_rows());
-    process(prefix.subspan(static_cast<size_t>(synced.reused + synced.processed), static_cast<size_t>(count)), synced.processed + count == total);
+    process(prefix.subspan(static_cast<size_t>(synced.reused + synced.processed), static_cast<size_t>(count)), synced.processed + count == total,
+            within_step(progress, synced.processed, count, total));
     synced.processed += count;
   }
   return synced;
 }
 
-void Session::append(int32_t token) { process(std::span(&token, 1), true); }
+void Session::append(int32_t token) { process(std::span(&token, 1), true, {}); }
 
-void Session::process(std::span<const int32_t> tokens, bool wants_logits) {
+void Session::process(std::span<const int32_t> tokens, bool wants_logits, const LayerProgress& progress) {
   const TokenSpan span{.sequence = sequence_, .tokens = tokens, .logit_rows = wants_logits ? 1 : 0};
-  model_.forward(std::span(&span, 1), MatrixView<float>(logits_.data(), wants_logits ? 1 : 0, static_cast<int64_t>(logits_.size())));
+  model_.forward(std::span(&span, 1), MatrixView<float>(logits_.data(), wants_logits ? 1 : 0, static_cast<int64_t>(logits_.size())), progress);
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
 }
 

@@ -2,10 +2,10 @@
 // it, extends it, or builds it again, and says which. Used by one thread at a time.
 #pragma once
 
+#include "engine/token_progress.h"
 #include "laguna/model.h"
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,9 +18,6 @@ class Session {
     int64_t processed = 0;  // tokens computed now
   };
 
-  /// Called between steps with tokens done and tokens to do; throwing stops there, and the session stays usable.
-  using Progress = std::function<void(int64_t done, int64_t total)>;
-
   /// @param model  must outlive the session
   explicit Session(Model& model);
   ~Session();
@@ -28,8 +25,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Makes the timeline equal to `prefix` and computes the logits of its last token.
-  /// @param prefix  at least one token. @throws as Model::forward
-  Synced sync(std::span<const int32_t> prefix, const Progress& progress = {});
+  /// @param prefix    at least one token
+  /// @param progress  what it throws leaves the session usable. @throws as Model::forward
+  Synced sync(std::span<const int32_t> prefix, const TokenProgress& progress = {});
 
   /// Appends one token and computes its logits.
   void append(int32_t token);
@@ -41,7 +39,7 @@ class Session {
   const Model& model() const { return model_; }
 
  private:
-  void process(std::span<const int32_t> tokens, bool wants_logits);
+  void process(std::span<const int32_t> tokens, bool wants_logits, const LayerProgress& progress);
   void restart();
 
   Model& model_;

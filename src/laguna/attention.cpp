@@ -80,7 +80,10 @@ void finish(const AttentionLayer& l, const Heads& heads, int64_t row, int kv_hea
 template <typename Body>
 void for_each_head(const AttentionLayer& l, int64_t items, const Compute& compute, Body&& body) {
   compute.pool.run(items * l.config.kv_heads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) body(at / l.config.kv_heads, static_cast<int>(at % l.config.kv_heads));
+    for (int64_t at = begin; at < end; ++at) {
+      if (compute.check != nullptr) (*compute.check)();
+      body(at / l.config.kv_heads, static_cast<int>(at % l.config.kv_heads));
+    }
   });
 }
 

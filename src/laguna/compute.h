@@ -6,6 +6,8 @@
 #include "laguna/step_work.h"
 #include "machine/worker_pool.h"
 
+#include <functional>
+
 namespace lagoon {
 
 /// standard: inputs of products with affine weights in 16-bit block fixed point, keys and values in bf16.
@@ -17,7 +19,8 @@ struct Compute {
   WorkerPool& pool;
   Precision precision;
   StepWork& work;
-  StepProfile* profile = nullptr;  // null: nobody asks where the time goes
+  StepProfile* profile = nullptr;                // null: nobody asks where the time goes
+  const std::function<void()>* check = nullptr;  // called between pieces of work on any thread, throws to stop; null: nobody stops a step
 };
 
 }  // namespace lagoon

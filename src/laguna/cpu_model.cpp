@@ -155,13 +155,17 @@ void check_logits(const Step& step, MatrixView<const float> logits) {
 
 }  // namespace
 
-void CpuModel::forward(std::span<const TokenSpan> batch, MatrixView<float> logits) {
+void CpuModel::forward(std::span<const TokenSpan> batch, MatrixView<float> logits, const LayerProgress& progress) {
   const Step step = make_step(batch, logits);
   for (const TokenSpan& span : batch) at(span.sequence).cache->reserve(static_cast<int64_t>(span.tokens.size()));
   const WorkerPool::PinnedCaller pinned(pool_);
   work_ = {};
-  const Compute compute{kernels_, pool_, options_.precision, work_, profile_};
+  const Compute compute{kernels_, pool_, options_.precision, work_, profile_, observer_.check ? &observer_.check : nullptr};
   StepObserver observer = observer_;
+  observer.layer = [&](int layer) {
+    if (observer_.layer) observer_.layer(layer);
+    if (progress) progress(layer, config_.layer_count());
+  };
   observer.residual = [&](int index, MatrixView<const float> residual) {
     if (index == config_.layer_count()) check_residual(step, residual);
     if (observer_.residual) observer_.residual(index, residual);

@@ -38,7 +38,7 @@ class CpuModel final : public Model {
   bool rewind(SequenceId sequence, int64_t position) override;
   void drop(SequenceId sequence) override;
   int64_t length(SequenceId sequence) const override;
-  void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) override;
+  void forward(std::span<const TokenSpan> batch, MatrixView<float> logits, const LayerProgress& progress = {}) override;
 
   /// Every later step is shown to `observer`.
   void observe(StepObserver observer) { observer_ = std::move(observer); }

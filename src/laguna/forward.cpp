@@ -143,7 +143,7 @@ void forward(const LagunaModel& model, const Step& step, Activations& a, MatrixV
   }
   if (observer.residual) observer.residual(0, residual);
   for (int layer = 0; layer < config.layer_count(); ++layer) {
-    if (observer.layer) observer.layer();
+    if (observer.layer) observer.layer(layer);
     const LayerWeights& weights = model.weights.layers[static_cast<size_t>(layer)];
     rms_norm_rows(residual, weights.attention_norm, config.rms_epsilon, normed, compute);
     attention(model, step, layer, views, compute);

@@ -6,6 +6,7 @@
 #include "checkpoint/model_config.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace lagoon {
@@ -19,6 +20,9 @@ struct TokenSpan {
   std::span<const int32_t> tokens;  // at least one
   int64_t logit_rows = 1;           // logits are wanted of the last so many tokens, 0 to tokens.size()
 };
+
+/// Told before each layer of a step how many layers are done, on the thread that called; what it throws stops the step.
+using LayerProgress = std::function<void(int done, int layers)>;
 
 /// Used by one thread at a time.
 class Model {
@@ -55,7 +59,7 @@ class Model {
   /// @param logits  [sum of logit_rows][vocabulary], in the order of the batch
   /// @throws Error(invalid) for ids outside the vocabulary or a full sequence, Error(io) if the system has no memory; no sequence has
   ///         changed then. Error(corrupt) if the numbers leave the range of floats: the model is of no use then, nor are its sequences
-  virtual void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) = 0;
+  virtual void forward(std::span<const TokenSpan> batch, MatrixView<float> logits, const LayerProgress& progress = {}) = 0;
 };
 
 }  // namespace lagoon

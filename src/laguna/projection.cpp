@@ -11,6 +11,9 @@ namespace {
 /// A unit of work is so many bytes of weights for one token: less, and handing it out costs as much as doing it.
 constexpr int64_t unit_bytes = 32 << 10;
 
+/// After so many units in one call somebody may stop the step: long enough for streams, some tenths of a second with the slowest kernels.
+constexpr int64_t units_of_a_call = 64;
+
 /// Kernels for many tokens take two tiles at a time, those for one token four.
 constexpr int64_t tiles_at_once = 4;
 
@@ -67,15 +70,18 @@ void announce(const WeightMatrix& matrix) {
   }
 }
 
-/// Units [begin, end): each product's part of them in one call.
-void run_units(const std::vector<UnitRange>& ranges, int64_t begin, int64_t end, const KernelSet& kernels) {
+/// Units [begin, end): each product's part of them in one call, or in a few.
+void run_units(const std::vector<UnitRange>& ranges, int64_t begin, int64_t end, const Compute& compute) {
   auto range = std::upper_bound(ranges.begin(), ranges.end(), begin, [](int64_t unit, const UnitRange& r) { return unit < r.end; });
   for (; range != ranges.end() && range->begin < end; ++range) {
     if (range + 1 != ranges.end() && range->end < end) announce(*(range + 1)->product->weights);
     const int64_t first = std::max(begin, range->begin) - range->begin;
     const int64_t last = std::min(end, range->end) - range->begin;
     const int64_t tiles = tile_count(range->product->weights->rows);
-    run_tiles(*range->product, {first * range->tiles, std::min(tiles, last * range->tiles)}, kernels);
+    for (int64_t unit = first; unit < last; unit += units_of_a_call) {
+      if (compute.check != nullptr) (*compute.check)();
+      run_tiles(*range->product, {unit * range->tiles, std::min(tiles, std::min(last, unit + units_of_a_call) * range->tiles)}, compute.kernels);
+    }
   }
 }
 
@@ -126,7 +132,7 @@ void run_products(std::span<const Product> products, const Compute& compute) {
   count_work(products, compute.work);
   const std::vector<UnitRange> ranges = share_out(products);
   if (ranges.empty()) return;
-  compute.pool.run(ranges.back().end, 1, [&](int64_t begin, int64_t end) { run_units(ranges, begin, end, compute.kernels); });
+  compute.pool.run(ranges.back().end, 1, [&](int64_t begin, int64_t end) { run_units(ranges, begin, end, compute); });
 }
 
 void project(MatrixView<const float> x, const WeightMatrix& weights, MatrixView<float> y, FixedForms& room, const Compute& compute) {

@@ -26,8 +26,11 @@ struct Step {
 
 /// Looks on while a step is computed: to stop it, or to compare with another implementation. Each function may be empty.
 struct StepObserver {
-  /// Before each layer. Throwing stops the step there; the sequences are then as before it.
-  std::function<void()> layer;
+  /// Many times while a step is computed, on any of its threads, also on several at once. Throwing stops the step there; the sequences are
+  /// then as before it.
+  std::function<void()> check;
+  /// Before each layer. Throwing does as in check.
+  std::function<void(int layer)> layer;
   /// The residual stream: index 0 after the embedding, i after layer i - 1, and last (layers + 1) the logit rows after the
   /// final norm.
   std::function<void(int index, MatrixView<const float> residual)> residual;

@@ -50,7 +50,9 @@ TEST_F(StandingDefaults, CountAsGiven) {
   EXPECT_EQ(run({"generate", "nano", "What is 17 * 24?"}, "[generate]\ntemperature = 0\nthinking = 'on'\nshow-thinking = true\n").output,
             "<think>17 * 24 = 17 * 20 + 17 * 4. 17 * 20 = 340. 17 * 4 = 68. 340 + 68 = 408.</think>\n17 * 24 = 408\n");
   expect_refused(run({"generate", "nano", "hi"}, "[generate]\nmax_tokens = 0\n"),
-                 "line 2: `generate.max_tokens` is 0, a whole number was needed (--max-tokens 0: write 1 or more)");
+                 "line 2: `generate.max_tokens` is 0: --max-tokens 0: write 1 or more");
+  for (const char* line : {"threads = 0", "context = 0"})
+    expect_refused(run({"generate", "nano", "hi"}, std::string("[defaults]\n") + line), "0: write ");
   expect_refused(run({"generate", "nano", "hi"}, "\n[generate]\ntop_p = 7\n"), "config.toml, line 3: `generate.top_p`");
   expect_refused(run({"generate", "nano", "--raw", "hi"}, "[generate]\nthinking = 'off'\n"), "line 2: `generate.thinking`");
 }

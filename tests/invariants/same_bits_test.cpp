@@ -185,7 +185,7 @@ TEST_P(SameBits, AfterAStepThatWasStopped) {
   append(laguna, sequence, 0, 64);
   append(laguna, sequence, 64, 20);
   int layers = 0;
-  laguna.observe({.layer = [&] {
+  laguna.observe({.layer = [&](int) {
     if (++layers == 3) throw Error(ErrorKind::cancelled, "stopped");
   }});
   EXPECT_THROW(append(laguna, sequence, 84, 64), Error);

@@ -38,7 +38,7 @@ class ScriptedModel : public Model {
   }
   void drop(SequenceId sequence) override { tokens_.erase(sequence); }
   int64_t length(SequenceId sequence) const override { return static_cast<int64_t>(tokens_.at(sequence).size()); }
-  void forward(std::span<const TokenSpan> batch, MatrixView<float> logits) override {
+  void forward(std::span<const TokenSpan> batch, MatrixView<float> logits, const LayerProgress& = {}) override {
     int64_t row = 0;
     for (const TokenSpan& span : batch) {
       ++steps;
