@@ -2,7 +2,6 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "commands/chat_completion.h"
 #include "commands/chat_input.h"
 #include "commands/chat_session.h"
 #include "commands/command.h"
@@ -13,6 +12,7 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/sampling_flags.h"
+#include "commands/tab_completion.h"
 #include "text/vocabulary.h"
 
 #include <poll.h>

@@ -81,7 +81,7 @@ std::string EditBuffer::text() const {
 
 void EditBuffer::assign(std::string_view text) {
   changes_.clear();
-  before_ = run_ = Run::none;
+  before_ = now_ = Streak::none;
   cells_ = is_longer(text, most_recalled_lines, most_recalled_bytes) ? pieces_of(text) : cells_of(text);
   cursor_ = cells_.size();
 }
@@ -94,14 +94,14 @@ void EditBuffer::assign(EditBuffer other) {
 void EditBuffer::replace(size_t begin, size_t end, std::vector<EditCell> fresh, bool typed) {
   const auto first = cells_.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = cells_.begin() + static_cast<std::ptrdiff_t>(end);
-  const bool joins = typed && before_ == Run::typing && !changes_.empty() && changes_.back().added < most_typed;
+  const bool joins = typed && before_ == Streak::typing && !changes_.empty() && changes_.back().added < most_typed;
   if (joins) {
     changes_.back().added = begin - changes_.back().at + fresh.size();
   } else {
     if (changes_.size() == most_changes) changes_.erase(changes_.begin());
     changes_.push_back({.at = begin, .added = fresh.size(), .removed = {first, last}, .cursor = cursor_});
   }
-  before_ = Run::none;
+  before_ = Streak::none;
   cursor_ = begin + fresh.size();
   cells_.insert(cells_.erase(first, last), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
 }
@@ -118,7 +118,7 @@ bool EditBuffer::undo() {
 
 void EditBuffer::insert(std::string_view text) {
   add(text, true);
-  run_ = Run::typing;
+  now_ = Streak::typing;
 }
 
 void EditBuffer::add(std::string_view text, bool typed) {
@@ -137,9 +137,9 @@ void EditBuffer::paste(std::string_view text) {
 
 /// @param backwards  the cursor stood at the end
 void EditBuffer::cut(size_t begin, size_t end, bool backwards) {
-  run_ = before_ == Run::cutting || begin != end ? Run::cutting : Run::none;
+  now_ = before_ == Streak::cutting || begin != end ? Streak::cutting : Streak::none;
   if (begin == end) return;
-  if (before_ != Run::cutting) killed_.clear();
+  if (before_ != Streak::cutting) killed_.clear();
   const auto first = cells_.begin() + static_cast<std::ptrdiff_t>(begin);
   killed_.insert(backwards ? killed_.begin() : killed_.end(), first, first + static_cast<std::ptrdiff_t>(end - begin));
   replace(begin, end, {});

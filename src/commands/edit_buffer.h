@@ -36,7 +36,7 @@ class EditBuffer {
   void assign(EditBuffer other);
 
   /// What one key does begins: typing and cutting join what the key right before it typed or cut.
-  void next_key() { before_ = std::exchange(run_, Run::none); }
+  void next_key() { before_ = std::exchange(now_, Streak::none); }
 
   /// At the cursor. What combines with the character before it becomes part of it.
   void insert(std::string_view text);
@@ -71,7 +71,7 @@ class EditBuffer {
   void yank();
 
  private:
-  enum class Run { none, typing, cutting };
+  enum class Streak { none, typing, cutting };
 
   /// Cells that were put where others had been.
   struct Change {
@@ -95,8 +95,8 @@ class EditBuffer {
   size_t cursor_ = 0;
   std::vector<Change> changes_;  // the last one last
   std::vector<EditCell> killed_;
-  Run before_ = Run::none;
-  Run run_ = Run::none;
+  Streak before_ = Streak::none;
+  Streak now_ = Streak::none;
 };
 
 /// "[pasted 10,000 lines]", or characters where it is one line.

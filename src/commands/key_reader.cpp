@@ -20,8 +20,6 @@ namespace {
 constexpr char escape = '\x1b';
 constexpr char ctrl_c = '\x03';
 constexpr char bell = '\x07';
-constexpr int escape_ms = 300;    // what belongs to Escape comes within this time; a person's next key does not
-constexpr int sequence_ms = 500;  // nothing is ambiguous once a sequence or a character has begun: a slow line may bring it in pieces
 constexpr std::string_view paste_end = "\x1b[201~";
 
 struct NamedSequence {
@@ -91,7 +89,7 @@ KeyReader::Wait KeyReader::fill(int timeout_ms, bool hears_news) {
   return got == 0 && (polls[0].revents & POLLHUP) == 0 ? Wait::closed : Wait::hang_up;
 }
 
-bool KeyReader::more_within(int timeout_ms) { return at_ < bytes_.size() || fill(timeout_ms, false) == Wait::data; }
+bool KeyReader::more_within(int timeout_ms) { return at_ < bytes_.size() || (timeout_ms > 0 && fill(timeout_ms, false) == Wait::data); }
 
 bool KeyReader::has_more() { return at_ < bytes_.size(); }
 
@@ -143,7 +141,7 @@ Key KeyReader::text_key() {
     bool goes_on = false;
     while (length == 0 && invalid_utf8_length(rest, &goes_on) > 0 && goes_on) {
       if (!text.empty()) return {.kind = KeyKind::text, .text = std::move(text)};
-      if (fill(sequence_ms, false) != Wait::data) break;
+      if (fill(patience_.sequence_ms, false) != Wait::data) break;
       rest = std::string_view(bytes_).substr(at_);
       length = valid_utf8_length(rest);
     }
@@ -157,7 +155,7 @@ Key KeyReader::text_key() {
 
 Key KeyReader::escape_key() {
   ++at_;
-  if (!more_within(escape_ms)) return {.kind = KeyKind::escape};
+  if (!more_within(patience_.escape_ms)) return {.kind = KeyKind::escape};
   const char next = bytes_[at_];
   if (next == escape) return {.kind = KeyKind::escape};  // the second one begins a key of its own
   if (static_cast<unsigned char>(next) >= 0x80) return text_key();
@@ -173,7 +171,7 @@ Key KeyReader::escape_key() {
 Key KeyReader::sequence_key() {
   constexpr size_t longest = 256;
   std::string sequence;
-  while (sequence.size() < longest && more_within(sequence_ms)) {
+  while (sequence.size() < longest && more_within(patience_.sequence_ms)) {
     const char byte = bytes_[at_];
     if (byte < ' ' || byte > '~') break;  // no part of any sequence: a key of its own
     ++at_;
@@ -190,7 +188,7 @@ Key KeyReader::string_key(char letter) {
   constexpr size_t longest = size_t{64} << 10;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   std::string string;
-  while (more_within(sequence_ms) && std::chrono::steady_clock::now() < deadline) {
+  while (more_within(patience_.sequence_ms) && std::chrono::steady_clock::now() < deadline) {
     const char byte = bytes_[at_];
     const bool ends = byte == bell || (byte == '\\' && string.ends_with(escape));
     if (!ends && (string.ends_with(escape) || (is_control(byte) && byte != escape))) break;

@@ -38,10 +38,16 @@ struct Key {
   char letter = 0;
 };
 
+/// How long the rest of a key is waited for where it has not come; 0: not at all.
+struct KeyPatience {
+  int escape_ms = 300;    // behind Escape alone, which is a key too: what belongs to it comes within this time, a person's next key does not
+  int sequence_ms = 500;  // behind what is no key yet: a slow line may bring it in pieces
+};
+
 class KeyReader {
  public:
   /// @param input  a descriptor to read from. @param wake  one that is readable when a signal came; -1: none
-  KeyReader(int input, int wake) : input_(input), wake_(wake) {}
+  KeyReader(int input, int wake, KeyPatience patience = {}) : input_(input), wake_(wake), patience_(patience) {}
 
   /// Waits for the next key.
   Key next();
@@ -68,6 +74,7 @@ class KeyReader {
 
   int input_;
   int wake_;
+  KeyPatience patience_;
   std::string bytes_;  // read, not yet keys
   size_t at_ = 0;
 };

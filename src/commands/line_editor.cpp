@@ -223,7 +223,7 @@ LineEditor::Outcome LineEditor::clear_or_leave() {
 void LineEditor::complete() {
   std::string line;
   for (size_t at = 0; at < buffer_.cursor(); ++at) line += buffer_.cells()[at].text;
-  const Completion completion = completer_(line);
+  const TabCompletion completion = completer_(line);
   const std::string typed = line.substr(std::min(completion.begin, line.size()));
   std::vector<std::string> fitting;
   for (const std::string& word : completion.words) {

@@ -32,17 +32,17 @@ struct EditedLine {
 };
 
 /// What Tab may put where a line's last word begins.
-struct Completion {
+struct TabCompletion {
   size_t begin = 0;
   std::vector<std::string> words;
 };
 
 /// @param line  up to the cursor
-using Completer = std::function<Completion(const std::string& line)>;
+using TabCompleter = std::function<TabCompletion(const std::string& line)>;
 
 class LineEditor {
  public:
-  LineEditor(KeyReader& keys, LineHistory& history, bool colour, Completer completer)
+  LineEditor(KeyReader& keys, LineHistory& history, bool colour, TabCompleter completer)
       : keys_(keys), history_(history), colour_(colour), completer_(std::move(completer)) {}
 
   /// Reads one message. Nothing is added to the history. @param text  stands there already. @throws Error(io) where the terminal cannot be written
@@ -84,7 +84,7 @@ class LineEditor {
   KeyReader& keys_;
   LineHistory& history_;
   bool colour_;
-  Completer completer_;
+  TabCompleter completer_;
 
   EditBuffer buffer_;
   std::optional<Search> search_;

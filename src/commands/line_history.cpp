@@ -50,7 +50,7 @@ std::string unescaped(std::string_view line) {
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    for (int wait = 0; descriptor_ >= 0 && wait < 20 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++wait)
+    for (int wait = 0; descriptor_ >= 0 && wait < 50 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++wait)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ~FolderLock() {

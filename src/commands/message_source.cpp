@@ -19,7 +19,7 @@
 
 namespace lagoon {
 
-EditorSource::EditorSource(TerminalModes& modes, LineHistory& history, bool colour, Completer completer, Console console)
+EditorSource::EditorSource(TerminalModes& modes, LineHistory& history, bool colour, TabCompleter completer, Console console)
     : modes_(modes),
       history_(history),
       keys_(STDIN_FILENO, wake_descriptor()),

@@ -11,11 +11,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <thread>
+#include <future>
 
 namespace lagoon {
 namespace {
@@ -185,23 +186,17 @@ TEST(EditView, AWindowHoldsTheCursor) {
   EXPECT_EQ(window.cursor_row, 1);
 }
 
-/// Of bytes that come in pieces, as over a slow line.
-std::vector<Key> keys_of_pieces(const std::vector<std::string>& pieces) {
+/// Of bytes that come in pieces, each by one read.
+std::vector<Key> keys_of_pieces(const std::vector<std::string>& pieces, KeyPatience patience = {}) {
   int ends[2];
-  if (pipe(ends) != 0) return {};
-  std::thread line([&] {
-    for (const std::string& piece : pieces) {
-      if (&piece != pieces.data()) std::this_thread::sleep_for(std::chrono::milliseconds(90));
-      EXPECT_EQ(write(ends[1], piece.data(), piece.size()), static_cast<ssize_t>(piece.size()));
-    }
-    close(ends[1]);
-  });
-  KeyReader reader(ends[0], -1);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return {};
+  for (const std::string& piece : pieces) EXPECT_EQ(write(ends[1], piece.data(), piece.size()), static_cast<ssize_t>(piece.size()));
+  close(ends[1]);
+  KeyReader reader(ends[0], -1, patience);
   std::vector<Key> keys;
   do {
     keys.push_back(reader.next());
   } while (keys.back().kind != KeyKind::closed && keys.back().kind != KeyKind::hang_up);
-  line.join();
   close(ends[0]);
   keys.pop_back();
   return keys;
@@ -233,7 +228,7 @@ TEST(KeyReader, APasteIsOneKeyHoweverItsLinesEnd) {
   EXPECT_EQ(keys_of("\x1b[200~cut off").front().text, "cut off");
 }
 
-TEST(KeyReader, ASlowLineCutsNoKey) {
+TEST(KeyReader, PiecesAreOneKey) {
   const std::vector<Key> keys = keys_of_pieces({"\x1b", "[20", "0~one\ntwo", "\n\x1b[2", "01~", "\x1b", "O", "H\x1b[1;", "5Dx\xc3", "\xa9"});
   EXPECT_THAT(kinds_of(keys), ElementsAre(KeyKind::paste, KeyKind::home, KeyKind::word_left, KeyKind::text, KeyKind::text));
   EXPECT_EQ(keys[0].text, "one\ntwo\n");
@@ -241,6 +236,12 @@ TEST(KeyReader, ASlowLineCutsNoKey) {
   // The end of a paste nearer to the front than its beginning was.
   const std::vector<Key> split = keys_of_pieces({"text\x1b[200~", "hi\x1b[201~\r"});
   EXPECT_THAT(kinds_of(split), ElementsAre(KeyKind::text, KeyKind::paste, KeyKind::enter));
+}
+
+TEST(KeyReader, OnlyEscapeAloneIsNotWaitedForLong) {
+  const KeyPatience patience = {.escape_ms = 0};
+  const std::vector<Key> keys = keys_of_pieces({"\x1b[20", "0~one", "\x1b[201~\x1b", "O"}, patience);
+  EXPECT_THAT(kinds_of(keys), ElementsAre(KeyKind::paste, KeyKind::escape, KeyKind::text));
 }
 
 TEST(KeyReader, AltWithALetterBeyondAsciiIsThatLetter) {
@@ -257,7 +258,7 @@ TEST(KeyReader, WhatTerminalsSayOfThemselvesIsSwallowedWhole) {
                            "\x1b_Gi=31;OK\x1b\\", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29;42;314c"}) {
     EXPECT_THAT(kinds_of(keys_of(std::string(said) + "\r")), ElementsAre(KeyKind::unknown, KeyKind::enter)) << said;
   }
-  EXPECT_THAT(kinds_of(keys_of("\x1b]" + std::string(1 << 16, 'x'))), ElementsAre(KeyKind::unknown));
+  EXPECT_THAT(kinds_of(keys_of_pieces({"\x1b]", std::string(1 << 16, 'x')})), ElementsAre(KeyKind::unknown));
   // Without an end, it was Alt with a letter.
   for (const char* end : {"\r", "\x03", "\x1b[A", ""}) {
     const std::vector<Key> keys = keys_of(std::string("\x1bPhello") + end);
@@ -277,13 +278,11 @@ TEST(LineHistory, WaitsForAnotherSessionThatWrites) {
   history.add("mine");
   const int lock = open(folder.path().c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(flock(lock, LOCK_EX), 0);
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    folder.write("history", "before\nother\n");
-    close(lock);
-  });
-  history.save();
-  other.join();
+  std::future<void> saved = std::async(std::launch::async, [&] { history.save(); });
+  EXPECT_EQ(saved.wait_for(std::chrono::milliseconds(60)), std::future_status::timeout);
+  folder.write("history", "before\nother\n");
+  close(lock);
+  saved.get();
   EXPECT_EQ(file_text(file), "before\nother\nmine\n");
 }
 

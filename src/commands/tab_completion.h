@@ -1,4 +1,4 @@
-// chat_completion.h: what Tab completes in a chat: commands, and what stands behind some of them.
+// tab_completion.h: what Tab completes in a chat: commands, and what stands behind some of them.
 #pragma once
 
 #include "commands/line_editor.h"
@@ -9,6 +9,6 @@ namespace lagoon {
 
 /// Names of commands; files behind /save and /load, folders with a slash; the words of /thinking.
 /// @param home  for ~/; empty: unknown
-Completer chat_completer(std::filesystem::path home);
+TabCompleter chat_completer(std::filesystem::path home);
 
 }  // namespace lagoon

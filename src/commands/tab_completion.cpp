@@ -1,4 +1,4 @@
-#include "commands/chat_completion.h"
+#include "commands/tab_completion.h"
 
 #include "base/utf8.h"
 #include "commands/chat_session.h"
@@ -29,7 +29,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder, bool hidd
   return names;
 }
 
-Completion files(const std::string& line, size_t begin, const std::filesystem::path& home) {
+TabCompletion files(const std::string& line, size_t begin, const std::filesystem::path& home) {
   const size_t slash = line.rfind('/');
   const size_t name = slash == std::string::npos || slash < begin ? begin : slash + 1;
   const std::string typed = line.substr(begin, name - begin);
@@ -40,14 +40,14 @@ Completion files(const std::string& line, size_t begin, const std::filesystem::p
 
 }  // namespace
 
-Completer chat_completer(std::filesystem::path home) {
-  return [home = std::move(home)](const std::string& line) -> Completion {
+TabCompleter chat_completer(std::filesystem::path home) {
+  return [home = std::move(home)](const std::string& line) -> TabCompletion {
     if (!line.starts_with('/')) return {};
     const std::string command = line.substr(0, line.find(' '));
     const size_t begin = line.find_first_not_of(' ', command.size());
     const size_t rest = begin == std::string::npos ? line.size() : begin;
     if (command == line) {
-      Completion names;
+      TabCompletion names;
       for (const ChatCommand& known : chat_commands()) names.words.push_back(std::string(known.name) + " ");
       return names;
     }
