@@ -34,6 +34,26 @@ TEST(TerminalCommands, HelpListsThemAndUnknownOnesSayWhatThereIs) {
   EXPECT_TRUE(chat->wait_for("> /stats\n"));
 }
 
+TEST(TerminalCommands, TabCompletesFilesAndWords) {
+  ChatOnTerminal chat;
+  std::filesystem::create_directory(chat.home.path() / "talks");
+  for (const char* name : {"talks/one june.json", "talks/one july.json", "talks/.hidden", "talks/bad\nname"}) chat.home.write(name, "[]");
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("/load ~/ta\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/\n"));
+  chat->type("\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/one ju\none july.json  one june.json\n"));
+  chat->type("n\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/one june.json\n"));
+  chat->type("\x15/save " + (chat.home.path() / "talks/.h").string() + "\t");
+  EXPECT_TRUE(chat->wait_until([&] { return chat->screen().find("talks/.hidden") != std::string::npos; }));
+  chat->type("\x15/load no-such-file\t");
+  EXPECT_TRUE(chat->wait_for("> /load no-such-file\n"));
+  chat->type("\x15/thinking s\t");
+  EXPECT_TRUE(chat->wait_for("> /thinking show\n"));
+  EXPECT_TRUE(chat.say("", "shown"));
+}
+
 TEST(TerminalCommands, ASecondTurnProcessesOnlyWhatIsNew) {
   ChatOnTerminal chat;
   ASSERT_TRUE(chat->wait_for_prompt());
