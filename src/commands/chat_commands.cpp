@@ -102,7 +102,8 @@ void ChatSession::help() const {
   }
   text +=
       "A line that ends in a backslash goes on in the next; so does Alt-Enter. A paste is one message, sent by Enter.\n"
-      "Up and Down bring back what was sent, Ctrl-R searches it. Ctrl-C stops an answer or clears the line.\n"
+      "Up and Down bring back what was sent, Ctrl-R searches it. Tab completes commands and files.\n"
+      "Ctrl-C stops an answer or clears the line; Ctrl-Y brings back what was cleared or cut, Ctrl-_ undoes a change.\n"
       "//text or a blank before it sends a message that begins with a slash.\n";
   say(text);
 }

@@ -111,7 +111,10 @@ bool ChatSession::take(const EditedLine& line) {
     return true;
   }
   source_.remember(text);
-  if (is_command(line)) return obey(text);
+  if (is_command(line)) {
+    if (replaces && !text.starts_with("/edit")) note("the edit is given up; the next message is a new one");
+    return obey(text);
+  }
   std::string message = message_of(line);
   if (!replaces) {
     send(std::move(message));

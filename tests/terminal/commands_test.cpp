@@ -94,6 +94,17 @@ TEST(TerminalCommands, AnEditThatIsGivenUpReplacesNothing) {
   EXPECT_TRUE(chat.say("/save " + (chat.home.path() / "talk.json").string(), "4 messages saved"));
 }
 
+TEST(TerminalCommands, ACommandInTheMiddleOfAnEditGivesItUpAndSaysSo) {
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  ASSERT_TRUE(chat.say(question, answer));
+  chat->type("/edit\r");
+  ASSERT_TRUE(chat->wait_until([&] { return chat->row(chat->cursor_row()) == std::string("> ") + question; }));
+  EXPECT_TRUE(chat.say("\x15/stats", "the edit is given up; the next message is a new one"));
+  ASSERT_TRUE(chat.say("hi", "Hello"));
+  EXPECT_TRUE(chat.say("/save ~/talk.json", "4 messages saved"));
+}
+
 TEST(TerminalCommands, AFoldedLineFitsANarrowTerminal) {
   std::vector<std::string> flags = {"--fold-thinking", "--kernels", "scalar", "--threads", "1"};
   ChatOnTerminal chat(flags, {.rows = 10, .columns = 20});
