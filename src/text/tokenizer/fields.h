@@ -27,7 +27,7 @@ class Fields {
   }
 
   const std::string& where() const { return where_; }
-  std::string where(std::string_view key) const { return where_ + "." + std::string(key); }
+  std::string where(std::string_view key) const { return where_ + "." + printable(key); }
 
   /// Null if the key is absent.
   const Json& find(const std::string& key) {

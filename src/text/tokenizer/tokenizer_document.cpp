@@ -22,7 +22,7 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
     if (!in_list()) return Base::number_unsigned(value);
     return number(value > static_cast<uint64_t>(highest_token_id) ? -1 : static_cast<int64_t>(value), value);
   }
-  bool number_float(double value, const std::string& text) { return in_list() ? unexpected(text) : Base::number_float(value, text); }
+  bool number_float(double value, const std::string& text) { return in_list() ? unexpected(printable(text, 40)) : Base::number_float(value, text); }
 
   bool string(std::string& value) {
     if (!in_list()) return Base::string(value);
