@@ -15,14 +15,16 @@ namespace lagoon {
 namespace {
 
 constexpr size_t first_window = 64;  // bytes in which one call of the JIT's code lets a match begin; doubled where none does
-constexpr size_t last_window = 4096;
+constexpr size_t last_window = 1024;
 constexpr uint64_t unwatched = 1u << 30;  // steps of such a call for one beginning, times the bytes that each may look at
 constexpr uint64_t fewest_unwatched_steps = 2000;
-constexpr uint64_t most_unwatched_steps = 30'000;
+constexpr uint64_t most_unwatched_steps = 10'000;
 constexpr uint64_t steps_at_least = 4'000'000;  // watched ones, for a text of no bytes
 constexpr uint64_t steps_each_byte = 64;
 constexpr uint64_t time_at_least = 500'000'000;  // nanoseconds
-constexpr uint64_t time_each_byte = 5000;
+constexpr uint64_t time_each_byte = 3000;
+constexpr uint64_t work_between_readings = 256;              // of the clock, each of which is a call of the system
+constexpr uint64_t work_of_a_window = 64;                    // in which no match begins
 constexpr uint32_t heap_limit_kib = 1024 * 1024;             // the interpreter's memory for backtracking
 constexpr size_t jit_stack_start = size_t{64} * 1024;        // bytes
 constexpr size_t jit_stack_limit = size_t{8} * 1024 * 1024;  // bytes
@@ -75,12 +77,14 @@ RegexScratch::RegexScratch(size_t bytes)
   pcre2_jit_stack_assign(context_, stack_of, &stack_);
 }
 
-bool RegexScratch::is_out_of_time() {
-  if (++asked_ % 64 == 0) read_clock();
+bool RegexScratch::is_out_of_time(uint64_t work) {
+  work_ += work;
+  if (work_ >= work_between_readings) {
+    work_ = 0;
+    late_ = processor_time() > deadline_;
+  }
   return late_;
 }
-
-void RegexScratch::read_clock() { late_ = processor_time() > deadline_; }
 
 RegexScratch::~RegexScratch() {
   pcre2_match_data_free(match_data_);
@@ -146,7 +150,7 @@ bool Regex::find(std::string_view subject, size_t from, RegexScratch& scratch, M
     if (result == PCRE2_ERROR_NOMATCH) {
       if (last == subject.size()) return false;
       from = last;
-      scratch.read_clock();
+      scratch.is_out_of_time(work_of_a_window);
       continue;
     }
     if (result < 0) {

@@ -2,7 +2,7 @@
 //
 // A match ends, and so does a text. The JIT's code runs with few steps for each place where a match may begin. Where those or
 // its stack of 8 MiB do not suffice (long runs under a repeated group), PCRE2's interpreter takes over, whose steps are counted
-// one by one. A text may take 4 million of these and 64 for each byte, and half a second of processor time and 5 microseconds
+// one by one. A text may take 4 million of these and 64 for each byte, and half a second of processor time and 3 microseconds
 // for each byte: many times what the published patterns take, so that only a pattern that goes over the same characters again
 // and again meets the limits, on any machine.
 #pragma once
@@ -32,15 +32,14 @@ class RegexScratch {
  private:
   friend class Regex;
   friend struct RegexWatch;
-  bool is_out_of_time();
-  void read_clock();
+  bool is_out_of_time(uint64_t work = 1);
 
   pcre2_real_match_data_8* match_data_ = nullptr;
   pcre2_real_match_context_8* context_ = nullptr;
   pcre2_real_jit_stack_8* stack_ = nullptr;  // made when a match asks for it
   uint64_t steps_left_;
-  uint64_t deadline_;   // nanoseconds of this thread's processor time
-  uint64_t asked_ = 0;  // calls of is_out_of_time; every 64th reads the clock
+  uint64_t deadline_;  // nanoseconds of this thread's processor time
+  uint64_t work_ = 0;  // since the clock was read
   bool late_ = false;
   size_t last_position_ = 0;  // of the watched match
 };
