@@ -159,7 +159,8 @@ TEST(HostileTokenizer, EndTokensAndGapsAreLookedAtBeforeAnAnswer) {
   const auto refused = [](const std::function<void(Json&)>& change, const std::string& part) {
     HostileFolder folder;
     folder.edit("tokenizer.json", change);
-    for (const char* command : {"generate", "score"}) expect_refused(run_limited({command, folder.path(), "hi"}), part);
+    expect_refused(run_limited({"generate", folder.path(), "hi"}), part);
+    expect_refused(run_limited({"score", folder.path()}, {.input = "hi"}), part);
   };
   refused([](Json& document) { document["added_tokens"].erase(24); }, "tokenizer.json has no added token with the id 24, which");
   refused([](Json& document) { document["added_tokens"] = Json::array(); }, "tokenizer.json has no added token with the id 2, which");
