@@ -117,6 +117,7 @@ MachineLimits measure_with_progress(int threads, const std::optional<std::filesy
 
 int run_machine(const BenchFlags& flags, const Environment& environment) {
   watch_interrupts();
+  leave_in_time();
   MemoryBudget budget;
   const int cores = usable_cores();
   if (flags.runner.threads < 0 || flags.runner.threads > cores)

@@ -12,6 +12,7 @@
 #include "commands/option_checks.h"
 #include "commands/output.h"
 #include "commands/sampling_flags.h"
+#include "commands/tab_completion.h"
 #include "text/vocabulary.h"
 
 #include <poll.h>
@@ -73,9 +74,7 @@ struct Surroundings {
       environment.console.warning(fmt::format("the history is left alone: {}", error.what()));
       history = LineHistory({});
     }
-    std::vector<std::string> names;
-    for (const ChatCommand& command : chat_commands()) names.emplace_back(command.name);
-    source = std::make_unique<EditorSource>(*modes, history, environment.colour, std::move(names), environment.console);
+    source = std::make_unique<EditorSource>(*modes, history, environment.colour, chat_completer(environment.home), environment.console);
   }
 };
 
@@ -93,7 +92,7 @@ int converse(const ChatFlags& flags, const Environment& environment, Surrounding
   check_vocabulary(tokenizer, advice, checkpoint);
   ChatSettings settings = {.seed_given = seed_given(flags.sampling), .view = view_of(flags, environment), .max_context = config.max_context};
   settings.options = {.sampling = sampling_of(flags.sampling, advice),
-                      .end_ids = end_ids(advice, config),
+                      .end_ids = end_ids(advice, config, environment.console),
                       .stop_strings = flags.stop,
                       .max_tokens = flags.max_tokens,
                       .thinking = thinking_of(flags.thinking, advice)};

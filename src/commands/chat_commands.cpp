@@ -182,9 +182,6 @@ void ChatSession::save(const std::string& file, bool over) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     fail(ErrorKind::invalid, "{}: this is a folder; name a file, such as {}", printable_path(path), printable_path(path / "talk.json"));
-  if (path.has_parent_path() && !std::filesystem::exists(path.parent_path(), error))
-    fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", printable_path(path),
-         printable_path(path.parent_path()));
   const bool own = !file_.empty() && std::filesystem::equivalent(path, file_, error);
   if (!over && !own && std::filesystem::exists(path, error))
     fail(ErrorKind::invalid, "{}: there is such a file already; /save! {} overwrites it", printable_path(path), printable(file, 4096));

@@ -106,6 +106,8 @@ bool ChatSession::take(const EditedLine& line) {
   if (text.find_first_not_of(" \t\n") == std::string::npos) return true;
   if (!is_valid_utf8(text)) {
     complain("what was typed is not valid UTF-8 and was not sent; set the terminal or the file to that encoding", ErrorKind::invalid);
+    prefill_ = replace_invalid_utf8(text);
+    replaces_ = replaces;
     return true;
   }
   source_.remember(text);

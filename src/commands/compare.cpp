@@ -76,6 +76,7 @@ int run(const Flags& flags, const Environment& environment) {
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
   watch_interrupts();
+  leave_in_time();
   ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
   for (const std::string& name : flags.models) {
     check_interrupt();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lagoon {
@@ -29,9 +30,13 @@ class EditBuffer {
   bool empty() const { return cells_.empty(); }
   std::string text() const;
 
-  /// Replaces everything; the cursor stands at the end. Very long text is folded.
+  /// Replaces everything, with nothing to undo; the cursor stands at the end. Very long text is folded, in pieces that can be erased one by one.
   void assign(std::string_view text);
-  void clear();
+  /// Becomes another with its cursor and changes; what was cut stays.
+  void assign(EditBuffer other);
+
+  /// What one key does begins: typing and cutting join what the key right before it typed or cut.
+  void next_key() { before_ = std::exchange(now_, Streak::none); }
 
   /// At the cursor. What combines with the character before it becomes part of it.
   void insert(std::string_view text);
@@ -53,7 +58,12 @@ class EditBuffer {
   bool down();
   bool transpose();
 
+  /// Takes the last change back; a run of up to 20 typed characters is one, as in a shell. False where there is none.
+  bool undo();
+  bool changed() const { return !changes_.empty(); }
+
   /// Cut and kept for yank().
+  void kill_all();  // not to be undone
   void kill_to_line_end();
   void kill_to_line_begin();
   void kill_word_before();
@@ -61,15 +71,32 @@ class EditBuffer {
   void yank();
 
  private:
+  enum class Streak { none, typing, cutting };
+
+  /// Cells that were put where others had been.
+  struct Change {
+    size_t at = 0;
+    size_t added = 0;
+    std::vector<EditCell> removed;
+    size_t cursor = 0;
+  };
+  static constexpr size_t most_changes = 500;
+  static constexpr size_t most_typed = 20;
+
   bool is_break(size_t at) const { return cells_[at].text == "\n" && cells_[at].label.empty(); }
   size_t begin_of_line(size_t at) const;
   size_t end_of_line(size_t at) const;
-  void cut(size_t begin, size_t end);
-  void insert_folded(std::string_view text);
+  /// All changes but the first text go this way. The cursor stands behind what is new.
+  void replace(size_t begin, size_t end, std::vector<EditCell> fresh, bool typed = false);
+  void add(std::string_view text, bool typed);
+  void cut(size_t begin, size_t end, bool backwards);
 
   std::vector<EditCell> cells_;
   size_t cursor_ = 0;
+  std::vector<Change> changes_;  // the last one last
   std::vector<EditCell> killed_;
+  Streak before_ = Streak::none;
+  Streak now_ = Streak::none;
 };
 
 /// "[pasted 10,000 lines]", or characters where it is one line.

@@ -31,6 +31,7 @@ class RowWriter {
     if (row().columns + columns > width_ && row().columns > 0) layout_.rows.emplace_back();
     layout_.cursor_row = static_cast<int>(layout_.rows.size()) - 1;
     layout_.cursor_column = row().columns;
+    layout_.cursor_byte = row().text.size();
   }
 
  private:
@@ -76,10 +77,9 @@ EditLayout window_of(const EditLayout& layout, int rows) {
   const int height = static_cast<int>(layout.rows.size());
   if (height <= rows) return layout;
   const int first = std::clamp(layout.cursor_row - rows + 1, 0, height - rows);
-  EditLayout window;
+  EditLayout window = layout;
   window.rows.assign(layout.rows.begin() + first, layout.rows.begin() + first + rows);
-  window.cursor_row = layout.cursor_row - first;
-  window.cursor_column = layout.cursor_column;
+  window.cursor_row -= first;
   return window;
 }
 

@@ -3,6 +3,7 @@
 
 #include "commands/edit_buffer.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct EditLayout {
   std::vector<EditRow> rows;  // at least one; none is as wide as the terminal, so that none wraps by itself
   int cursor_row = 0;
   int cursor_column = 0;
+  size_t cursor_byte = 0;  // in its row's text
 };
 
 /// The prompt stands before the first line, blanks of its width before the others.

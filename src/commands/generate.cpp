@@ -110,7 +110,7 @@ int run(const Flags& flags, const Environment& environment) {
   request.sampling = sampling_of(flags.sampling, advice);
   request.thinking = !flags.raw && thinking_of(flags.thinking, advice);
   request.prompt = prompt_ids(flags, tokenizer, checkpoint.folder(), request.thinking, environment.console);
-  request.end_ids = end_ids(advice, checkpoint.config());
+  request.end_ids = end_ids(advice, checkpoint.config(), environment.console);
   request.stop_strings = flags.stop;
   request.max_tokens = flags.max_tokens;
   request.keep_special = flags.raw;

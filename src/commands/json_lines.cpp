@@ -25,6 +25,7 @@ int answer_json_lines(const std::string& name, bool shows_progress, const std::f
   const std::string text = read_named_text(name);
   const std::string source = name == "-" ? "standard input" : name;
   watch_interrupts();
+  leave_in_time();
   int failed = 0;
   size_t number = 0;
   ProgressLine progress(shows_progress, "answering lines", "bytes");

@@ -1,5 +1,6 @@
 #include "commands/line_editor.h"
 
+#include "base/utf8.h"
 #include "commands/interrupt.h"
 #include "commands/output.h"
 #include "commands/terminal_modes.h"
@@ -16,7 +17,7 @@ namespace lagoon {
 
 EditedLine LineEditor::read(const std::string& text) {
   buffer_.assign(text);
-  draft_.clear();
+  edits_.clear();
   search_.reset();
   hint_.clear();
   interrupted_ = false;
@@ -41,6 +42,7 @@ LineEditor::Outcome LineEditor::handle(const Key& key) {
   if (key.kind == KeyKind::news) return handle_news();
   if (key.kind == KeyKind::hang_up) return Outcome::gone;
   hint_.clear();
+  buffer_.next_key();
   const bool was_interrupted = std::exchange(interrupted_, false);
   if (search_) {
     if (const std::optional<Outcome> outcome = handle_search(key)) return *outcome;
@@ -146,6 +148,9 @@ LineEditor::Outcome LineEditor::handle_control(char letter) {
     case 'Y':
       buffer_.yank();
       break;
+    case '_':
+      buffer_.undo();
+      break;
     case 'T':
       buffer_.transpose();
       break;
@@ -197,13 +202,14 @@ LineEditor::Outcome LineEditor::enter() {
 
 LineEditor::Outcome LineEditor::clear_or_leave() {
   if (search_) {
-    buffer_ = search_->before;
+    buffer_.assign(search_->before);
     search_.reset();
     return Outcome::going_on;
   }
   if (!buffer_.empty()) {
-    buffer_.clear();
+    buffer_.kill_all();
     cleared_ = true;
+    edits_.clear();
     entry_ = history_.entries().size();
     interrupted_ = false;
     return Outcome::going_on;
@@ -215,29 +221,41 @@ LineEditor::Outcome LineEditor::clear_or_leave() {
 }
 
 void LineEditor::complete() {
-  const std::string text = buffer_.text();
+  std::string line;
+  for (size_t at = 0; at < buffer_.cursor(); ++at) line += buffer_.cells()[at].text;
+  const TabCompletion completion = completer_(line);
+  const std::string typed = line.substr(std::min(completion.begin, line.size()));
   std::vector<std::string> fitting;
-  for (const std::string& word : words_) {
-    if (text.starts_with('/') && word.starts_with(text)) fitting.push_back(word);
+  for (const std::string& word : completion.words) {
+    if (word.starts_with(typed)) fitting.push_back(word);
   }
   if (fitting.empty()) {
-    if (!text.starts_with('/')) buffer_.insert("\t");
+    if (!line.starts_with('/')) buffer_.insert("\t");
     return;
   }
   std::string common = fitting.front();
   for (const std::string& word : fitting) {
     while (!word.starts_with(common)) common.pop_back();
   }
-  buffer_.assign(fitting.size() == 1 ? common + " " : common);
+  while (!is_valid_utf8(common)) common.pop_back();  // words may part in the middle of a character
+  if (common.size() > typed.size()) buffer_.paste(common.substr(typed.size()));
   if (fitting.size() == 1) return;
   for (const std::string& word : fitting) hint_ += (hint_.empty() ? "" : "  ") + word;
 }
 
+void LineEditor::leave_entry(const EditBuffer& left) {
+  if (left.changed() || entry_ == history_.entries().size()) {
+    edits_[entry_] = left;
+  } else {
+    edits_.erase(entry_);
+  }
+}
+
 void LineEditor::show_entry(size_t at) {
-  if (entry_ == history_.entries().size()) draft_ = buffer_;
+  leave_entry(buffer_);
   entry_ = at;
-  if (at == history_.entries().size()) {
-    buffer_ = draft_;
+  if (const auto edit = edits_.find(at); edit != edits_.end()) {
+    buffer_.assign(edit->second);
   } else {
     buffer_.assign(history_.entries()[at]);
   }
@@ -262,11 +280,19 @@ void LineEditor::search_on(bool backwards) {
   buffer_.assign(history_.entries()[*found]);
 }
 
+/// The first line of what was typed or pasted, as long as a search may be.
+void LineEditor::add_to_search(const std::string& text) {
+  constexpr size_t longest = 200;
+  for (const std::string& character : characters_of(std::string_view(text).substr(0, std::min(text.find('\n'), longest)))) {
+    if (search_->part.size() + character.size() <= longest) search_->part += character;
+  }
+}
+
 /// nullopt: the key is none of the search's, which is over; the entry stays and the key does what it does.
 std::optional<LineEditor::Outcome> LineEditor::handle_search(const Key& key) {
   const bool control = key.kind == KeyKind::control;
   if (control && key.letter == 'G') {
-    buffer_ = search_->before;
+    buffer_.assign(search_->before);
     search_.reset();
     return Outcome::going_on;
   }
@@ -274,16 +300,17 @@ std::optional<LineEditor::Outcome> LineEditor::handle_search(const Key& key) {
     if (!search_->part.empty()) search_on(key.letter == 'R');
     return Outcome::going_on;
   }
-  if (key.kind == KeyKind::text || key.kind == KeyKind::backspace) {
-    if (key.kind == KeyKind::text) {
-      search_->part += key.text;
+  const bool adds = key.kind == KeyKind::text || key.kind == KeyKind::paste;
+  if (adds || key.kind == KeyKind::backspace) {
+    if (adds) {
+      add_to_search(key.text);
       if (search_->at < history_.entries().size()) ++search_->at;  // the entry that is shown may fit the longer text too
     } else if (std::vector<std::string> characters = characters_of(search_->part); !characters.empty()) {
       search_->part.resize(search_->part.size() - characters.back().size());
       search_->at = history_.entries().size();
     }
     if (search_->part.empty()) {
-      buffer_ = search_->before;
+      buffer_.assign(search_->before);
       search_->found = true;
     } else {
       search_on(true);
@@ -293,7 +320,7 @@ std::optional<LineEditor::Outcome> LineEditor::handle_search(const Key& key) {
   if (control && key.letter == 'C') return clear_or_leave();
   const bool shows_entry = search_->at < history_.entries().size();
   if (shows_entry) {
-    draft_ = search_->before;
+    leave_entry(search_->before);
     entry_ = search_->at;
   }
   search_.reset();
@@ -306,10 +333,10 @@ std::string LineEditor::prompt() const {
   return fmt::format("({} `{}') ", search_->found ? "search" : "not found", visible_line(search_->part));
 }
 
-void LineEditor::draw() {
+void LineEditor::draw(bool whole) {
   const TerminalSize size = terminal_size();
   EditLayout layout = lay_out(prompt(), buffer_, size.columns);
-  layout = window_of(layout, std::max(size.rows - (hint_.empty() ? 0 : 1), 1));
+  if (!whole) layout = window_of(layout, std::max(size.rows - (hint_.empty() ? 0 : 1), 1));
   std::string out = "\r";
   if (drawn_.cursor_row > 0) out += fmt::format("\x1b[{}A", drawn_.cursor_row);
   out += "\x1b[J";
@@ -325,7 +352,12 @@ void LineEditor::draw() {
   }
   if (below > 0) out += fmt::format("\x1b[{}A", below);
   out += "\r";
-  if (layout.cursor_column > 0) out += fmt::format("\x1b[{}C", layout.cursor_column);
+  const std::string before = layout.rows[static_cast<size_t>(layout.cursor_row)].text.substr(0, layout.cursor_byte);
+  if (std::any_of(before.begin(), before.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; })) {
+    out += before;  // terminals differ in the columns that such characters take: only what is written again ends where it ended
+  } else if (layout.cursor_column > 0) {
+    out += fmt::format("\x1b[{}C", layout.cursor_column);
+  }
   drawn_ = std::move(layout);
   write_output(out);
   flush_output();
@@ -342,8 +374,8 @@ void LineEditor::find_drawing() {
 
 void LineEditor::finish_drawing() {
   hint_.clear();
-  while (buffer_.right()) continue;  // the whole message stays on the screen, its end last
-  draw();
+  while (buffer_.right()) continue;
+  draw(true);  // the whole message stays, its end last
   write_output("\r\n");
   flush_output();
 }

@@ -6,8 +6,12 @@
 #include "commands/key_reader.h"
 #include "commands/line_history.h"
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lagoon {
@@ -27,11 +31,19 @@ struct EditedLine {
   bool pasted = false;   // its beginning was pasted
 };
 
+/// What Tab may put where a line's last word begins.
+struct TabCompletion {
+  size_t begin = 0;
+  std::vector<std::string> words;
+};
+
+/// @param line  up to the cursor
+using TabCompleter = std::function<TabCompletion(const std::string& line)>;
+
 class LineEditor {
  public:
-  /// @param words  what Tab completes at the front of a line
-  LineEditor(KeyReader& keys, LineHistory& history, bool colour, std::vector<std::string> words)
-      : keys_(keys), history_(history), colour_(colour), words_(std::move(words)) {}
+  LineEditor(KeyReader& keys, LineHistory& history, bool colour, TabCompleter completer)
+      : keys_(keys), history_(history), colour_(colour), completer_(std::move(completer)) {}
 
   /// Reads one message. Nothing is added to the history. @param text  stands there already. @throws Error(io) where the terminal cannot be written
   EditedLine read(const std::string& text = {});
@@ -57,25 +69,28 @@ class LineEditor {
   void complete();
   void older();
   void newer();
+  void leave_entry(const EditBuffer& left);
   void show_entry(size_t at);
   void begin_search();
   void search_on(bool backwards);
+  void add_to_search(const std::string& text);
 
   std::string prompt() const;
-  void draw();
+  /// @param whole  also what is above the window
+  void draw(bool whole = false);
   void find_drawing();
   void finish_drawing();
 
   KeyReader& keys_;
   LineHistory& history_;
   bool colour_;
-  std::vector<std::string> words_;
+  TabCompleter completer_;
 
   EditBuffer buffer_;
   std::optional<Search> search_;
-  std::string hint_;  // below the message, until the next key
-  size_t entry_ = 0;  // of the history; its size: the message being written
-  EditBuffer draft_;  // that message while an entry is shown
+  std::string hint_;                    // below the message, until the next key
+  size_t entry_ = 0;                    // of the history; its size: the message being written
+  std::map<size_t, EditBuffer> edits_;  // that message while an entry is shown, and entries that were changed
   bool cleared_ = false;
   bool pasted_ = false;
   bool interrupted_ = false;  // the key before was Ctrl-C on an empty line

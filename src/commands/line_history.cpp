@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <span>
 #include <system_error>
+#include <thread>
 
 namespace lagoon {
 namespace {
@@ -44,12 +45,13 @@ std::string unescaped(std::string_view line) {
   return entry;
 }
 
-/// While it lives, other sessions know that a history is being written. One that cannot have the lock goes on without: an entry may be lost
-/// then, which is better than to wait for a session that is stopped.
+/// While it lives, other sessions know that a history is being written. One that cannot have the lock for long goes on without: an entry may be
+/// lost then, which is better than to wait for a session that is stopped.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ >= 0) (void)::flock(descriptor_, LOCK_EX | LOCK_NB);
+    for (int wait = 0; descriptor_ >= 0 && wait < 50 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);

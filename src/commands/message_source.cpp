@@ -19,11 +19,11 @@
 
 namespace lagoon {
 
-EditorSource::EditorSource(TerminalModes& modes, LineHistory& history, bool colour, std::vector<std::string> words, Console console)
+EditorSource::EditorSource(TerminalModes& modes, LineHistory& history, bool colour, TabCompleter completer, Console console)
     : modes_(modes),
       history_(history),
       keys_(STDIN_FILENO, wake_descriptor()),
-      editor_(keys_, history_, colour, std::move(words)),
+      editor_(keys_, history_, colour, std::move(completer)),
       console_(std::move(console)) {}
 
 EditedLine EditorSource::next(const std::string& text) {

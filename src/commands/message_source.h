@@ -9,7 +9,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace lagoon {
 
@@ -30,7 +29,7 @@ class MessageSource {
 class EditorSource final : public MessageSource {
  public:
   /// @param modes, history  must outlive it
-  EditorSource(TerminalModes& modes, LineHistory& history, bool colour, std::vector<std::string> words, Console console);
+  EditorSource(TerminalModes& modes, LineHistory& history, bool colour, TabCompleter completer, Console console);
   EditedLine next(const std::string& text) override;
   bool edits() const override { return true; }
   void remember(const std::string& text) override;

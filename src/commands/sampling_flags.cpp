@@ -70,9 +70,13 @@ uint64_t random_seed() {
   return ((static_cast<uint64_t>(std::random_device()()) << 32) | std::random_device()()) >> (64 - bits);
 }
 
-std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config) {
+std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config, const Console& console) {
   std::set<int32_t> ids(advice.eos_ids.begin(), advice.eos_ids.end());
   ids.insert(config.eos_ids.begin(), config.eos_ids.end());
+  if (ids.empty()) {
+    console.warning(
+        "neither generation_config.json nor config.json has an `eos_token_id`: answers go on until --max-tokens, --stop or the end of the context");
+  }
   return {ids.begin(), ids.end()};
 }
 

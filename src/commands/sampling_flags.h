@@ -3,6 +3,7 @@
 
 #include "checkpoint/generation_config.h"
 #include "checkpoint/model_config.h"
+#include "commands/console.h"
 #include "engine/sampler.h"
 
 #include <cstdint>
@@ -33,7 +34,7 @@ bool seed_given(const SamplingFlags& flags);
 
 uint64_t random_seed();
 
-/// Every id that ends an answer: those of generation_config.json and of config.json.
-std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config);
+/// Every id that ends an answer: those of generation_config.json and of config.json. Warns where there is none.
+std::vector<int32_t> end_ids(const GenerationConfig& advice, const ModelConfig& config, const Console& console);
 
 }  // namespace lagoon

@@ -40,7 +40,8 @@ class OutputFolder {
     const std::filesystem::file_status status = std::filesystem::status(path_, error);
     if (!std::filesystem::exists(status)) {
       made_ = std::filesystem::create_directory(path_, error);
-      if (error) fail(ErrorKind::io, "{}: the folder cannot be made: {}; name one in a folder that is there", printable_path(path_), error.message());
+      const ErrorKind kind = error == std::errc::no_such_file_or_directory ? ErrorKind::invalid : ErrorKind::io;
+      if (error) fail(kind, "{}: the folder cannot be made: {}; name one in a folder that is there", printable_path(path_), error.message());
       return;
     }
     if (!std::filesystem::is_directory(status)) {

@@ -112,6 +112,7 @@ int run(const Flags& flags, const Environment& environment) {
     return 0;
   }
   watch_interrupts();
+  leave_in_time();
   ProgressLine progress(environment.error_is_terminal, "encoding", "bytes");
   const std::vector<int32_t> ids = encode(tokenizer, text, flags, [&](uint64_t done, uint64_t total) {
     check_interrupt();

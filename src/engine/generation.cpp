@@ -97,7 +97,10 @@ struct Generation::Text {
 };
 
 Generation::Generation(Session& session, const Tokenizer& tokenizer, const GenerationRequest& request, const GenerationEvents& events)
-    : session_(session), request_(request), events_(events) {
+    : session_(session),
+      request_(request),
+      events_(events),
+      known_ids_(static_cast<size_t>(std::min(session.model().config().vocabulary, tokenizer.vocabulary_size()))) {
   check_request(request, session.model().config().vocabulary, session.model().context());
   result_.prompt_tokens = static_cast<int64_t>(request.prompt.size());
   text_ = std::make_unique<Text>(Text{AnswerText(tokenizer, request, events, result_)});
@@ -122,7 +125,7 @@ void Generation::answer() {
   sampler.see_prompt(request_.prompt);
   while (true) {
     if (events_.before_step) events_.before_step();
-    const int32_t token = sampler.sample(session_.logits());
+    const int32_t token = sampler.sample(session_.logits().first(known_ids_));
     result_.ids.push_back(token);
     if (std::find(request_.end_ids.begin(), request_.end_ids.end(), token) != request_.end_ids.end()) {
       result_.stop_reason = StopReason::end_token;

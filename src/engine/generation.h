@@ -86,6 +86,7 @@ class Generation {
   Session& session_;
   const GenerationRequest& request_;
   const GenerationEvents& events_;
+  size_t known_ids_;  // rows of the vocabulary behind them only pad it: no answer has them
   GenerationResult result_;
   std::unique_ptr<Text> text_;
   std::optional<std::chrono::steady_clock::time_point> answer_start_;  // the prompt was processed then

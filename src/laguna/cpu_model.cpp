@@ -181,7 +181,7 @@ MemoryLine CpuModel::step_line(const Checkpoint& checkpoint, const CpuModelOptio
 std::vector<MemoryLine> CpuModel::sequence_lines(const ModelConfig& config, const CpuModelOptions& options, int64_t positions) {
   const uint64_t page = KvCache::page_bytes(config, options.kv_element());
   const uint64_t full_pages = (static_cast<uint64_t>(positions) + attention_block - 1) / attention_block;
-  const auto ring_pages = static_cast<uint64_t>(ring_rows(config.sliding_window, options.step_rows) / attention_block);
+  const auto ring_pages = static_cast<uint64_t>(ring_rows(usable_window(config), options.step_rows) / attention_block);
   std::vector<MemoryLine> lines = {{"KV: full layers"}, {"KV: sliding layers"}};
   for (const LayerConfig& layer : config.layers) {
     const bool full = layer.attention == AttentionKind::full;

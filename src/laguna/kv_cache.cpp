@@ -13,8 +13,8 @@ KvCache::KvCache(const ModelConfig& config, int64_t step_rows, ElementType eleme
     : element_(element),
       kv_heads_(config.kv_heads),
       head_dim_(config.head_dim),
-      window_(config.sliding_window),
-      ring_rows_(ring_rows(config.sliding_window, step_rows)),
+      window_(usable_window(config)),
+      ring_rows_(ring_rows(window_, step_rows)),
       page_bytes_(page_bytes(config, element)) {
   const auto sliding = [](const auto& layer) { return layer.attention == AttentionKind::sliding; };
   const auto ring_pages = static_cast<size_t>(ring_rows_ / attention_block);

@@ -21,6 +21,9 @@ inline KeyRange visible_keys(AttentionKind kind, int window, int64_t position) {
   return {begin, position + 1};
 }
 
+/// Of sliding layers: what reaches beyond the longest sequence sees no more than that.
+inline int usable_window(const ModelConfig& config) { return static_cast<int>(std::min<int64_t>(config.sliding_window, config.max_context)); }
+
 /// Rows that a sliding layer keeps so that a step of `step_rows` rows finds all it may look at: window + step_rows - 1,
 /// rounded up to whole attention blocks, since a block must lie in one piece.
 inline int64_t ring_rows(int window, int64_t step_rows) {

@@ -22,6 +22,24 @@ std::string path_in_proc(int descriptor) { return fmt::format("/proc/self/fd/{}"
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
+/// What a person can put right, or what the machine refuses.
+[[noreturn]] void refuse_writing(const std::filesystem::path& path, int error) {
+  const std::string shown = printable_path(path);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      fail(ErrorKind::invalid, "{}: there is no folder {}; make it first, or write elsewhere", shown, printable_path(path.parent_path()));
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      fail(ErrorKind::invalid, "{}: cannot be written: {}; give yourself the right to write there, or write elsewhere", shown, reason(error));
+    case ENAMETOOLONG:
+      fail(ErrorKind::invalid, "{}: cannot be written: {}; give a shorter name", shown, reason(error));
+    default:
+      fail(ErrorKind::io, "{}: cannot be written: {}", shown, reason(error));
+  }
+}
+
 /// What is written when this is: a link stays and is followed, also where what it names is not there yet.
 std::filesystem::path behind_links(std::filesystem::path path) {
   std::error_code none;
@@ -164,7 +182,7 @@ DurableWriter::DurableWriter(std::filesystem::path path) : path_(behind_links(st
   if (descriptor_ >= 0) ::close(descriptor_);
   std::string name = temporary_pattern();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail(ErrorKind::io, "{}: cannot be written: {}", printable_path(path_), reason(errno));
+  if (descriptor_ < 0) refuse_writing(path_, errno);
   temporary_ = name;
 }
 

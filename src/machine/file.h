@@ -59,7 +59,7 @@ std::string read_text(const Files& files, const std::filesystem::path& path, uin
 /// that is written over keeps its mode and, as far as the system lets us, its owner.
 class DurableWriter {
  public:
-  /// @throws Error(io); Error(invalid) if a folder, a device, a pipe or a file that may not be written stands at `path`
+  /// @throws Error(io); Error(invalid) if a folder, a device, a pipe or a file that may not be written stands at `path`, or its folder is missing
   explicit DurableWriter(std::filesystem::path path);
   ~DurableWriter();
   DurableWriter(const DurableWriter&) = delete;

@@ -9,6 +9,7 @@
 namespace lagoon {
 namespace {
 
+constexpr size_t most_contexts = 1000;  // of one list
 constexpr std::array<std::string_view, 4> names{"bf16", "fp8", "q8", "q4"};
 constexpr uint64_t most_bytes = uint64_t{1} << 62;
 constexpr uint64_t group_overhead = 4;   // bytes: a 16-bit scale and a 16-bit bias
@@ -96,6 +97,7 @@ std::vector<uint64_t> parse_contexts(std::string_view text, std::string_view wha
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     contexts.push_back(parse_context(text.substr(at, comma - at), what));
+    if (contexts.size() > most_contexts) fail(ErrorKind::invalid, "{}: more than {} contexts; give fewer", what, most_contexts);
     at = comma + 1;
   }
   return contexts;

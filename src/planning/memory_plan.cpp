@@ -92,14 +92,14 @@ void MemoryPlanner::add_sequences(const PlanRequest& request, const CpuModelOpti
   const uint64_t page = KvCache::page_bytes(config, options.kv_element());
   const int64_t positions = request.positions > 0 ? request.positions : options.context;
   const int64_t pages[2] = {(positions + attention_block - 1) / attention_block,
-                            ring_rows(config.sliding_window, options.step_rows) / attention_block};
+                            ring_rows(usable_window(config), options.step_rows) / attention_block};
   const auto sequences = static_cast<uint64_t>(request.sequences);
   int kind = 0;
   for (MemoryLine& line : CpuModel::sequence_lines(config, options, positions)) {
     const int64_t layers = count_layers(config, kind == 0 ? AttentionKind::full : AttentionKind::sliding);
     std::string formula = fmt::format("{} sequences x {} layers x {} pages of {} tokens x {} bytes", count(sequences), layers, count(pages[kind]),
                                       int64_t{attention_block}, count(page));
-    if (kind == 1) formula += fmt::format("; a ring holds window {} + chunk {} - 1 tokens", config.sliding_window, options.step_rows);
+    if (kind == 1) formula += fmt::format("; a ring holds window {} + chunk {} - 1 tokens", usable_window(config), options.step_rows);
     if (layers > 0) plan.lines.push_back({std::move(line.name), saturating_multiply(line.bytes, sequences), std::move(formula)});
     ++kind;
   }

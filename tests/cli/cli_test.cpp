@@ -46,6 +46,11 @@ TEST(Cli, WrongUsageIsOneSentenceAndExitCode2) {
   expect_refused(run_lagoon({"generate", "nano", "hi", "--stop", ""}), "stop string is empty");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--stop", "caf\xe9"}), "the stop string `caf\\xe9` is not valid UTF-8");
   expect_refused(run_lagoon({"chat", "nano", "--context", "0"}), "--context 0: write 1 or more");
+  expect_refused(run_lagoon({"plan", "nano", "--threads", "0"}), "--threads 0: write a number from 1 to 1024");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--max-tokens"}), "`--max-tokens` needs a value");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--max-tokens", "1", "--max-tokens", "2"}), "`--max-tokens` is given twice");
+  expect_refused(run_lagoon({"generate", "nano", "hi", "--", "--max-tokens", "2"}), "stands behind `--`");
+  expect_refused(run_lagoon({"score", "nano", ""}), "the value is empty");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--context", "5000"}), "4,096");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "-2"}), "--threads -2");
   expect_refused(run_lagoon({"generate", "nano", "hi", "--threads", "0"}), "write a number from 1 to 1024");
@@ -184,7 +189,7 @@ TEST(Cli, OutputThatCannotBeWrittenIsAFailure) {
 TEST(Cli, AnOutputFileThatCannotBeWrittenIsSaid) {
   const TemporaryFolder folder;
   const auto ids = folder.write("ids.json", "[2]");
-  expect_refused(run_lagoon({"logits", "nano", "--ids", ids, "--output", "/no/such/folder/out"}), "/no/such/folder/out", 1);
+  expect_refused(run_lagoon({"logits", "nano", "--ids", ids, "--output", "/no/such/folder/out"}), "/no/such/folder/out");
 }
 
 TEST(Cli, AnOutputFileThatOutgrowsItsLimitLeavesNothing) {

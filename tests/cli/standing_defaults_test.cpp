@@ -106,7 +106,7 @@ TEST_F(StandingDefaults, WhatIsNotKnownIsNamedWithWhatIs) {
                          {"[generate]\ntemperature = 'hot'", {"`generate.temperature` is \"hot\"", "a number"}},
                          {"[generate]\ntemperature = true", {"`generate.temperature` is true", "a number"}},
                          {"[generate]\ntemperature = [1]", {"`generate.temperature` is [1]", "not a list"}},
-                         {"[generate]\ntop-k = 1.5", {"`generate.top-k` is 1.5", "a whole number"}},
+                         {"[generate]\ntop-k = 1.5", {"`generate.top-k` is 1.5", "is no whole number"}},
                          {"[generate]\ntop-k = '5'", {"`generate.top-k` is \"5\"", "a whole number"}},
                          {"[generate]\nraw = 'yes'", {"`generate.raw` is \"yes\"", "true or false"}},
                          {"[generate]\nthinking = 'maybe'", {"`generate.thinking` is \"maybe\"", "on, off"}},

@@ -1,11 +1,13 @@
 // Rule 2: same prefix, same bits. Logits depend on the weights and on the token prefix, on nothing else: here not on chunk
 // sizes, threads, what else is in the batch, forks or cuts. Random shapes and schedules; every comparison is of bytes.
+#include "engine/session.h"
 #include "support/checkpoint_builder.h"
 #include "support/model_under_test.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <random>
@@ -177,6 +179,20 @@ TEST_P(SameBits, AfterACutThatTheRingAllows) {
   append(laguna, sequence, 0, 10);
 }
 
+TEST_P(SameBits, AStepTellsHowFarItIs) {
+  const auto subject = model(1, 64);
+  Session session(*subject->model);
+  std::vector<int64_t> told;
+  session.sync(std::vector<int32_t>(100, 5), [&](int64_t done, int64_t total) {
+    EXPECT_EQ(total, 100);
+    told.push_back(done);
+  });
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  const auto within = [](int64_t done) { return done > 0 && done < 64; };
+  EXPECT_TRUE(std::any_of(told.begin(), told.end(), within)) << "layers of the first step";
+  EXPECT_GT(told.back(), 64);
+}
+
 // A step that is stopped in the middle has written keys over old rows of the rings; nothing of that may show.
 TEST_P(SameBits, AfterAStepThatWasStopped) {
   const auto subject = model(1, 64);
@@ -189,6 +205,13 @@ TEST_P(SameBits, AfterAStepThatWasStopped) {
     if (++layers == 3) throw Error(ErrorKind::cancelled, "stopped");
   }});
   EXPECT_THROW(append(laguna, sequence, 84, 64), Error);
+  // Also between the pieces of a layer, on whichever thread.
+  std::atomic<int> checks = 0;
+  laguna.observe({.check = [&] {
+    if (++checks == 50) throw Error(ErrorKind::cancelled, "stopped");
+  }});
+  EXPECT_THROW(append(laguna, sequence, 84, 64), Error);
+  EXPECT_GE(checks, 50);
   laguna.observe({});
   ASSERT_EQ(laguna.length(sequence), 84);
 

@@ -34,6 +34,26 @@ TEST(TerminalCommands, HelpListsThemAndUnknownOnesSayWhatThereIs) {
   EXPECT_TRUE(chat->wait_for("> /stats\n"));
 }
 
+TEST(TerminalCommands, TabCompletesFilesAndWords) {
+  ChatOnTerminal chat;
+  std::filesystem::create_directory(chat.home.path() / "talks");
+  for (const char* name : {"talks/one june.json", "talks/one july.json", "talks/.hidden", "talks/bad\nname"}) chat.home.write(name, "[]");
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("/load ~/ta\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/\n"));
+  chat->type("\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/one ju\none july.json  one june.json\n"));
+  chat->type("n\t");
+  EXPECT_TRUE(chat->wait_for("> /load ~/talks/one june.json\n"));
+  chat->type("\x15/save " + (chat.home.path() / "talks/.h").string() + "\t");
+  EXPECT_TRUE(chat->wait_until([&] { return chat->screen().find("talks/.hidden") != std::string::npos; }));
+  chat->type("\x15/load no-such-file\t");
+  EXPECT_TRUE(chat->wait_for("> /load no-such-file\n"));
+  chat->type("\x15/thinking s\t");
+  EXPECT_TRUE(chat->wait_for("> /thinking show\n"));
+  EXPECT_TRUE(chat.say("", "shown"));
+}
+
 TEST(TerminalCommands, ASecondTurnProcessesOnlyWhatIsNew) {
   ChatOnTerminal chat;
   ASSERT_TRUE(chat->wait_for_prompt());
@@ -135,6 +155,8 @@ TEST(TerminalCommands, ASavedConversationIsLoadedAndReadByGenerate) {
   EXPECT_TRUE(chat.say("/save " + other.string(), "there is such a file already"));
   EXPECT_EQ(file_text(other), "precious");
   EXPECT_TRUE(chat.say("/save! " + other.string(), "3 messages saved"));
+  EXPECT_TRUE(chat.say("/save " + chat.home.path().string() + "/./other.json", "3 messages saved"));
+  EXPECT_TRUE(chat.say("/save ~", "this is a folder"));
   EXPECT_TRUE(chat.say("/save /no/such/folder/x.json", "there is no folder /no/such/folder; make it first"));
 
   ChatOnTerminal next({"--load", file});
@@ -175,6 +197,10 @@ TEST(TerminalCommands, ANearlyFullContextIsSaidBeforeItIsFull) {
   ASSERT_TRUE(full->wait_for_prompt());
   EXPECT_TRUE(full.say("hi", "the context of 160 tokens is full"));
   EXPECT_TRUE(full.say("hi", "the context holds 160"));
+  ASSERT_TRUE(full.say("/save ~/full.json", "2 messages saved"));
+  ASSERT_TRUE(full.say("/clear", "a new conversation begins"));
+  EXPECT_TRUE(full.say("/load ~/full.json", "another message does not fit; /edit changes the last one"));
+  EXPECT_TRUE(full.say("/stats", " of 160 tokens"));
 }
 
 TEST(TerminalCommands, WhatAModelSaysIsShownNotObeyed) {

@@ -32,12 +32,12 @@ TEST(TerminalEditing, KeysDoWhatTheyDoInAShell) {
   EXPECT_TRUE(chat->wait_for("> hello the\n"));
   chat->type("\x15");  // Ctrl-U
   EXPECT_TRUE(chat->wait_for_prompt());
-  chat->type("\x19");  // Ctrl-Y
-  EXPECT_TRUE(chat->wait_for("> hello the\n"));
+  chat->type("\x19");  // Ctrl-Y: both cuts
+  EXPECT_TRUE(chat->wait_for("> hello there\n"));
   chat->type(
       "\x1b"
       "b\x1b[3~");  // a word left, Delete
-  EXPECT_TRUE(chat->wait_for("> hello he\n"));
+  EXPECT_TRUE(chat->wait_for("> hello here\n"));
 }
 
 TEST(TerminalEditing, WideAndCombiningCharactersAreMovedOverAndDeletedAsOne) {
@@ -96,6 +96,70 @@ TEST(TerminalEditing, HistoryComesBackInThisSessionAndTheNext) {
   EXPECT_TRUE(next->wait_for("> Which month comes after May?\n"));
 }
 
+TEST(TerminalEditing, WhatWasCutOrChangedComesBack) {
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("one two caf\x1b\xc3\xa9");  // Alt with a letter beyond ASCII
+  EXPECT_TRUE(chat->wait_for("> one two caf\xc3\xa9\n"));
+  chat->type("\x17\x17");  // Ctrl-W twice
+  EXPECT_TRUE(chat->wait_for("> one\n"));
+  chat->type("\x19");  // Ctrl-Y
+  EXPECT_TRUE(chat->wait_for("> one two caf\xc3\xa9\n"));
+  chat->type("\x1f");  // Ctrl-_
+  EXPECT_TRUE(chat->wait_for("> one\n"));
+  chat->type("2\x03");
+  EXPECT_TRUE(chat->wait_for_prompt());
+  chat->type("\x19");
+  EXPECT_TRUE(chat->wait_for("> one 2\n"));
+}
+
+TEST(TerminalEditing, AChangedEntryStaysChangedUntilALineIsSent) {
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  ASSERT_TRUE(chat.say("hi", "Hello"));
+  const auto shows = [&](const std::string& line) { return chat->wait_until([&] { return chat->row(chat->cursor_row()) == line; }); };
+  chat->type(std::string("draft") + up + "!");
+  EXPECT_TRUE(shows("> hi!"));
+  chat->type(down);
+  EXPECT_TRUE(shows("> draft"));
+  chat->type(up);
+  EXPECT_TRUE(shows("> hi!"));
+  chat->type("\x03");
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type(up);
+  EXPECT_TRUE(shows("> hi"));
+}
+
+TEST(TerminalEditing, ATallMessageIsWrittenWholeWhenItIsSent) {
+  ChatOnTerminal chat({"--thinking", "off"}, {.rows = 8});
+  ASSERT_TRUE(chat->wait_for_prompt());
+  std::string keys;
+  std::string shown;
+  for (int row = 1; row <= 14; ++row) {
+    keys += (row == 1 ? "row " : "\x1b\rrow ") + std::to_string(row);
+    shown += (row == 1 ? "> row " : "\r\r\n  row ") + std::to_string(row);
+  }
+  chat->type(keys);
+  ASSERT_TRUE(chat->wait_for("  row 14\n"));
+  chat->mark();
+  chat->type("\r");
+  EXPECT_TRUE(chat->wait_for_output(shown));
+}
+
+TEST(TerminalEditing, TheCursorIsPutWhereTheTerminalPutsWhatStandsBeforeIt) {
+  const std::string family = "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9";  // two joined: two columns or four
+  ChatOnTerminal chat;
+  ASSERT_TRUE(chat->wait_for_prompt());
+  chat->type("one\x1b\ra" + family + "bc");
+  ASSERT_TRUE(chat->wait_for("bc\n"));
+  chat->mark();
+  chat->type(left);
+  EXPECT_TRUE(chat->wait_for_output("\r  a" + family + "b"));
+  chat->mark();
+  chat->type(up);
+  EXPECT_TRUE(chat->wait_for_output("\r\x1b[5C"));  // of letters alone, the columns are known
+}
+
 TEST(TerminalEditing, CtrlRFindsWhatWasSent) {
   ChatOnTerminal chat;
   ASSERT_TRUE(chat->wait_for_prompt());
@@ -106,6 +170,10 @@ TEST(TerminalEditing, CtrlRFindsWhatWasSent) {
   chat->type("x");
   EXPECT_TRUE(chat->wait_for("(not found `monx')"));
   chat->type("\x07");  // Ctrl-G
+  EXPECT_TRUE(chat->wait_for_prompt());
+  chat->type("\x12mo\x1b[200~nth\nnot this\x1b[201~");
+  EXPECT_TRUE(chat->wait_for("(search `month') Which month comes after May?\n"));
+  chat->type("\x07");
   EXPECT_TRUE(chat->wait_for_prompt());
   chat->mark();
   chat->type("\x12mon\r");
@@ -155,7 +223,7 @@ TEST(TerminalEditing, APasteIsOneMessageThatEnterSends) {
 }
 
 TEST(TerminalEditing, TenThousandPastedLinesAreFoldedAndSentWhole) {
-  ChatOnTerminal chat;
+  ChatOnTerminal chat({}, {.columns = 1200});
   ASSERT_TRUE(chat->wait_for_prompt());
   std::string lines;
   for (int line = 1; line <= 10000; ++line) lines += "line " + std::to_string(line) + (line < 10000 ? "\r" : "");
@@ -167,7 +235,11 @@ TEST(TerminalEditing, TenThousandPastedLinesAreFoldedAndSentWhole) {
   EXPECT_TRUE(chat->wait_for_output("the context holds 4,096"));
   EXPECT_TRUE(chat->wait_for_prompt());
   chat->type("/edit\r");
-  EXPECT_TRUE(chat->wait_until([&] { return chat->row(chat->cursor_row()) == "> [pasted 10,000 lines]"; }));
+  ASSERT_TRUE(chat->wait_for("[lines 9,601-9,800][lines 9,801-10,000]\n"));
+  chat->type("\x7f");  // a piece of it
+  EXPECT_TRUE(chat->wait_for("[lines 9,601-9,800]\n"));
+  chat->type(std::string(48, '\x7f'));
+  EXPECT_TRUE(chat->wait_for("> [lines 1-200]\n"));
   chat->type("\x7f");
   EXPECT_TRUE(chat->wait_for_prompt());
   EXPECT_TRUE(chat.say("hi", "Hello"));

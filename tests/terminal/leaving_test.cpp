@@ -160,6 +160,23 @@ TEST(TerminalLeaving, AStoppedChatGivesTheTerminalBackAndGoesOn) {
   EXPECT_TRUE(terminal.is_restored());
 }
 
+TEST(TerminalLeaving, AChatThatReadInTheBackgroundDrawsItsPromptInTheForeground) {
+  testing_support::TemporaryFolder home;
+  const std::string script = "set -m; " LAGOON_PROGRAM
+                             " chat nano; bg; jobs -p > $HOME/id; read id < $HOME/id; "
+                             "until grep -q 'State:.T' /proc/$id/status; do sleep 0.05; done; read line; echo read-$line; fg; exit";
+  testing_support::Terminal terminal({"/bin/sh", "-c", script}, {.environment = {"HOME=" + home.path().string(), "XDG_STATE_HOME"}});
+  ASSERT_TRUE(terminal.wait_for_prompt());
+  terminal.type("half\x1a");
+  ASSERT_TRUE(terminal.wait_until([&] { return std::filesystem::exists(home.path() / "id"); }));
+  terminal.type("word\n");  // the chat, in the background, would read it too: it is stopped
+  ASSERT_TRUE(terminal.wait_for_output("read-word"));
+  EXPECT_TRUE(terminal.wait_until([&] { return terminal.output().find("> half", terminal.output().find("read-word")) != std::string::npos; }));
+  terminal.type("\x15\x04");
+  EXPECT_EQ(terminal.exit_code(), 0);
+  EXPECT_TRUE(terminal.is_restored());
+}
+
 TEST(TerminalLeaving, AResizeDoesNotDisturbAnAnswer) {
   auto flags = endless();
   flags.insert(flags.end(), {"--max-tokens", "200"});

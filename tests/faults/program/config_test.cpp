@@ -264,7 +264,7 @@ TEST(HostileTokenizer, WhatGrowsIsBounded) {
 
 TEST(HostileIds, OfTheUserAreNamed) {
   const auto logits = [](const std::string& ids) { return run_limited({"logits", "nano", "--ids", "-"}, {.input = ids}); };
-  expect_refused(logits("[1845]"), "token id 1845: the vocabulary has ids 0 to 1844");
+  expect_refused(logits("[1845]"), "token id 1845, number 1 of the list: the vocabulary has ids 0 to 1844");
   expect_refused(logits("[-1]"), "-1 is no token id");
   expect_refused(logits("[99999999999999999999]"), "is no token id");
   expect_refused(logits("[1.5]"), "1.5 is no token id");

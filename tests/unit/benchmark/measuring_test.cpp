@@ -199,8 +199,9 @@ TEST_F(SpeedRunTest, ProgressCountsTheTokensOfAllPromptsAndAnswers) {
   };
   run_.measure({.prompt_tokens = 20, .generated_tokens = 5, .sequences = 2, .repeats = 3, .prefills = 2}, progress);
   EXPECT_EQ(all, 2 * (2 * 20 + 3 * 4));
-  ASSERT_EQ(seen.size(), 2u * 2 * 2 + 3 * 4);  // prompts in steps of 16 and 4, answers in steps of one token for each sequence
-  EXPECT_EQ(seen.front(), 16);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  for (const int64_t done : {16, 20, 36, 40}) EXPECT_NE(std::find(seen.begin(), seen.end(), done), seen.end()) << "prompts in steps of 16 and 4";
+  EXPECT_NE(std::find(seen.begin(), seen.end(), 8), seen.end()) << "half of the layers of a step";
   EXPECT_EQ(seen.back(), all);
 }
 

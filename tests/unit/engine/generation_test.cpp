@@ -105,6 +105,14 @@ TEST(Generation, APromptBeyondTheContextIsRefusedWithBothNumbers) {
               HasSubstr("the prompt has 3 tokens, the context holds 3"));
 }
 
+TEST(Generation, RowsThatOnlyPadTheVocabularyAreNeverChosen) {
+  ScriptedModel model({24, 1850}, 1900, 100);
+  Session session(model);
+  GenerationRequest request = {.prompt = {5}, .end_ids = {24}, .max_tokens = 1};
+  request.sampling.temperature = 0.0;
+  EXPECT_EQ(generate(session, nano_tokenizer(), request, {}).ids, std::vector<int32_t>{0});
+}
+
 TEST(Generation, AnEventCanStopIt) {
   int steps = 0;
   GenerationEvents events;

@@ -90,7 +90,7 @@ TEST(Scoring, WhatCannotBeScoredIsRefusedInASentence) {
   refuses({1, 1}, {.context = 1, .stride = 1}, "a context of 1 tokens");
   refuses({1, 1}, {.context = 8, .stride = 0}, "a stride of 0");
   refuses({1, 1}, {.context = 4, .stride = 5}, "a stride of 5 tokens: 1 to the context of 4");
-  refuses({1, 4}, {.context = 4, .stride = 4}, "token id 4: the vocabulary has ids 0 to 3");
+  refuses({1, 4}, {.context = 4, .stride = 4}, "token id 4, number 2 of the list: the vocabulary has ids 0 to 3");
   refuses({1, -1}, {.context = 4, .stride = 4}, "token id -1");
 }
 

@@ -131,6 +131,7 @@ ModelConfig small_config() {
   config.experts = 6;
   config.experts_per_token = 2;
   config.sliding_window = 100;
+  config.max_context = 4096;
   config.full_rotary.dimensions = 4;
   config.sliding_rotary.dimensions = 8;
   config.layers = {{.attention = AttentionKind::full, .query_heads = 4, .dense = true}, {.attention = AttentionKind::sliding, .query_heads = 6}};

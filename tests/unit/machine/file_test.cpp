@@ -269,7 +269,8 @@ TEST(DurableWriter, AFileUnderConstructionHasNoNameWhereTheSystemAllows) {
 }
 
 TEST(DurableWriter, AFolderThatIsNotThereIsSaid) {
-  EXPECT_THAT(sentence_of(ErrorKind::io, [] { DurableWriter writer("/no/such/folder/a"); }), HasSubstr("/no/such/folder/a: cannot be written"));
+  EXPECT_THAT(sentence_of(ErrorKind::invalid, [] { DurableWriter writer("/no/such/folder/a"); }),
+              HasSubstr("/no/such/folder/a: there is no folder /no/such/folder; make it first"));
 }
 
 }  // namespace
