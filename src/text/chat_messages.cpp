@@ -16,6 +16,8 @@ using jinja::Value;
 // The names under which clients send reasoning; the first is the one that templates agree on.
 constexpr std::array<std::string_view, 3> reasoning_fields = {"reasoning_content", "thinking", "reasoning"};
 
+constexpr size_t most_messages = 100'000;
+
 /// What a value is, in the words of JSON.
 const char* json_word(const Value& value) {
   if (value.is_none() || value.is_missing()) return "null";
@@ -49,18 +51,28 @@ void check_part(const Dict& part, const std::string& path) {
   if (type->bytes() == "text") check_string(part.find("text"), path + ".text");
 }
 
-void check_content(const Value* content, const std::string& path) {
-  if (is_absent(content) || content->is_text()) return;
-  if (!content->is_list()) {
-    fail(ErrorKind::invalid, "`{}` must be a string, null or a list of parts, not {}", path, json_word(*content));
+Value text_part(const Value& text) {
+  Dict part;
+  part.set("type", Value::data("text"));
+  part.set("text", text);
+  return Value::dict(std::move(part));
+}
+
+Value prepared_content(const Value& content, const std::string& path) {
+  if (content.is_text()) return content;
+  if (!content.is_list()) {
+    fail(ErrorKind::invalid, "`{}` must be a string, null or a list of parts, not {}", path, json_word(content));
   }
-  for (size_t i = 0; i < content->items().size(); ++i) {
-    const Value& part = content->items()[i];
+  std::vector<Value> parts;
+  parts.reserve(content.items().size());
+  for (const Value& part : content.items()) {
     if (!part.is_dict() && !part.is_text()) {
-      fail(ErrorKind::invalid, "`{}[{}]` must be an object or a string, not {}", path, i, json_word(part));
+      fail(ErrorKind::invalid, "`{}[{}]` must be an object or a string, not {}", path, parts.size(), json_word(part));
     }
-    if (part.is_dict()) check_part(part.as_dict(), fmt::format("{}[{}]", path, i));
+    if (part.is_dict()) check_part(part.as_dict(), fmt::format("{}[{}]", path, parts.size()));
+    parts.push_back(part.is_text() ? text_part(part) : part);
   }
+  return Value::list(std::move(parts));
 }
 
 Value parsed_arguments(const Value* arguments, const std::string& path) {
@@ -96,7 +108,11 @@ Value prepared_message(const Value& message, const std::string& path) {
   const Dict& given = object_at(message, path);
   const Value* role = given.find("role");
   check_string(role, path + ".role");
-  check_content(given.find("content"), path + ".content");
+  // Under its oldest name, `reasoning`, templates take reasoning of any type and show what is a string.
+  for (const char* field : {"reasoning_content", "thinking"}) {
+    const Value* value = given.find(field);
+    if (!is_absent(value)) check_string(value, fmt::format("{}.{}", path, field));
+  }
 
   Dict out;
   const Value* reasoning = nullptr;
@@ -106,7 +122,11 @@ Value prepared_message(const Value& message, const std::string& path) {
   if (!is_absent(reasoning)) out.set("thinking", *reasoning);
   for (const auto& [key, value] : given.entries()) {
     if (value.is_none()) continue;
-    out.set(key, key.bytes() == "tool_calls" ? prepared_calls(value, path + ".tool_calls") : value);
+    if (key.bytes() == "tool_calls") {
+      out.set(key, prepared_calls(value, path + ".tool_calls"));
+    } else {
+      out.set(key, key.bytes() == "content" ? prepared_content(value, path + ".content") : value);
+    }
   }
   if (!is_absent(reasoning)) out.set("reasoning_content", *reasoning);
   return Value::dict(std::move(out));
@@ -117,6 +137,9 @@ Value prepared_message(const Value& message, const std::string& path) {
 Value prepare_messages(const Value& messages) {
   const std::vector<Value>& given = list_at(messages, "messages");
   if (given.empty()) fail(ErrorKind::invalid, "`messages` is empty; send at least one message");
+  if (given.size() > most_messages) {
+    fail(ErrorKind::invalid, "`messages` has {} messages, at most {} are taken; leave the oldest out", given.size(), most_messages);
+  }
   std::vector<Value> out;
   out.reserve(given.size());
   for (const Value& message : given) out.push_back(prepared_message(message, fmt::format("messages[{}]", out.size())));

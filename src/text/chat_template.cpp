@@ -6,10 +6,10 @@
 #include "base/utf8.h"
 #include "machine/file.h"
 #include "text/chat_messages.h"
+#include "text/tokenizer_config.h"
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -21,16 +21,13 @@ namespace fs = std::filesystem;
 using jinja::Value;
 
 constexpr const char* template_file = "chat_template.jinja";
-constexpr const char* config_file = "tokenizer_config.json";
-constexpr size_t file_limit = size_t{16} << 20;     // bytes of tokenizer_config.json
 constexpr size_t template_limit = size_t{1} << 20;  // bytes of a template; published ones have less than 30 KB
-constexpr std::array<const char*, 7> special_tokens = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
 /// The bytes of a regular file, or nothing where there is no file.
-std::optional<std::string> read_file(const fs::path& path, size_t limit) {
+std::optional<std::string> read_template(const fs::path& path) {
   std::error_code error;  // a link that leads nowhere is a fault, not an absent file
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::nullopt;
-  return read_text(SystemFiles(), path, limit);
+  return read_text(SystemFiles(), path, template_limit);
 }
 
 std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {
@@ -53,15 +50,9 @@ jinja::Loader loader_of(const fs::path& folder) {
     if (!bare) {
       fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name, 300));
     }
-    const auto source = read_file(folder / name, template_limit);
+    const auto source = read_template(folder / name);
     return source ? compile_text(*source, name) : nullptr;
   };
-}
-
-std::string token_text(const Json& token) {
-  if (token.is_string()) return token.get<std::string>();
-  if (token.is_object() && token.contains("content") && token["content"].is_string()) return token["content"].get<std::string>();
-  return {};
 }
 
 /// The template called `name` in a list of {name, template}, or null.
@@ -79,15 +70,12 @@ const Json* named_template(const Json& list, std::string_view name) {
 ChatTemplate ChatTemplate::load(const fs::path& folder) {
   ChatTemplate out;
   out.folder_ = folder;
-  const std::string config_name = printable_path(folder / config_file);
-  Json config = Json::object();
-  if (const auto text = read_file(folder / config_file, file_limit)) config = parse_json(*text, config_name);
-  if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", config_name);
-  for (const char* name : special_tokens) {
-    if (!config.contains(name) || config[name].is_null()) continue;
-    out.special_tokens_.emplace_back(name, Value::text(token_text(config[name]), Origin::from_template));
+  const std::string config_name = printable_path(folder / tokenizer_config_file);
+  const Json config = load_tokenizer_config(folder);
+  for (const auto& [name, text] : special_tokens_of(config, config_name)) {
+    out.special_tokens_.emplace_back(name, Value::text(text, Origin::from_template));
   }
-  if (const auto source = read_file(folder / template_file, template_limit)) {
+  if (const auto source = read_template(folder / template_file)) {
     refuse_impostor(*source, printable_path(folder / template_file), "a chat template");
     if (source->find_first_not_of(" \t\r\n") == std::string::npos)
       fail(ErrorKind::corrupt, "{}: the chat template is empty; fetch it again, or use --raw to send the text as it is",
@@ -96,7 +84,7 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     return out;
   }
   const Json given = config.value("chat_template", Json());
-  const std::string name = std::string(config_file) + ": chat_template";
+  const std::string name = std::string(tokenizer_config_file) + ": chat_template";
   if (given.is_string()) {
     out.plain_ = compile_text(given.get<std::string>(), name);
   } else if (given.is_array()) {
@@ -109,7 +97,7 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     fail(ErrorKind::corrupt, "{}: `chat_template` is {}, a text or a list of named templates was needed", config_name, printable(given.dump(), 60));
   } else {
     fail(ErrorKind::unsupported, "{}: there is no chat template ({} or `chat_template` in {}); use --raw to send the text as it is",
-         printable_path(folder), template_file, config_file);
+         printable_path(folder), template_file, tokenizer_config_file);
   }
   return out;
 }

@@ -14,7 +14,7 @@
 namespace lagoon {
 namespace {
 
-constexpr uintmax_t largest_file = uintmax_t{512} * 1024 * 1024;             // bytes
+constexpr uintmax_t largest_file = uintmax_t{64} * 1024 * 1024;             // bytes; published ones have less than 20 MiB
 constexpr size_t longest_text = size_t{2} * 1024 * 1024 * 1024 - (1 << 20);  // bytes; positions are 31 bits wide
 
 std::vector<int32_t> ids_of(const std::vector<AddedToken>& tokens) {
@@ -53,7 +53,7 @@ Tokenizer::State::State(TokenizerParts parts)
       tokens(std::move(parts.tokens)),
       added(tokens.size()),
       encoder(parts.model, ids_of(parts.added_tokens)) {
-  RegexScratch scratch;
+  RegexScratch scratch(bytes_of(parts.added_tokens));
   for (size_t id = 0; id < tokens.size(); ++id) {
     if (!tokens[id].content.empty()) ids.emplace(tokens[id].content, static_cast<int32_t>(id));
   }
@@ -70,8 +70,12 @@ Tokenizer::State::State(TokenizerParts parts)
   }
 }
 
+bool Tokenizer::State::has(int32_t id) const {
+  return id >= 0 && static_cast<size_t>(id) < tokens.size() && !tokens[static_cast<size_t>(id)].content.empty();
+}
+
 const TokenText& Tokenizer::State::token(int32_t id) const {
-  if (id < 0 || static_cast<size_t>(id) >= tokens.size() || tokens[static_cast<size_t>(id)].content.empty()) {
+  if (!has(id)) {
     fail(ErrorKind::invalid, "no token has the id {}; ids of this tokenizer are below {}", id, tokens.size());
   }
   return tokens[static_cast<size_t>(id)];
@@ -81,7 +85,8 @@ const TokenText& Tokenizer::State::token(int32_t id) const {
 struct Tokenizer::Encoding final : PieceSink {
   static constexpr uint64_t progress_bytes = 1 << 16;  // between two calls
 
-  Encoding(const State& tokenizer, bool allow_reserved) : state(tokenizer), reserved_allowed(allow_reserved) {}
+  Encoding(const State& tokenizer, bool allow_reserved, size_t bytes)
+      : state(tokenizer), reserved_allowed(allow_reserved), regex(bytes), total(bytes) {}
 
   void take(std::string_view piece) override {
     state.encoder.encode(piece, reserved_allowed, bpe, ids);
@@ -146,7 +151,7 @@ struct Tokenizer::Encoding final : PieceSink {
   BpeScratch bpe;
   std::vector<int32_t> ids;
   const EncodingProgress* progress = nullptr;
-  uint64_t total = 0;    // bytes of the text
+  uint64_t total;        // bytes of the text
   uint64_t encoded = 0;  // bytes of pieces so far
   uint64_t told = 0;     // of them, at the last call of progress
 };
@@ -180,7 +185,7 @@ void Tokenizer::Encoding::add_chat(const MarkedText& text) {
 
 Tokenizer Tokenizer::parse(std::string_view json, std::string_view name) {
   auto state = std::make_shared<State>(read_tokenizer_json(json, name));
-  Encoding newline(*state, true);
+  Encoding newline(*state, true, 1);
   newline.add_marked(MarkedText("\n", Origin::from_template));
   state->newline = std::move(newline.ids);
   return Tokenizer(std::move(state));
@@ -205,25 +210,23 @@ std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_specia
 
 std::vector<int32_t> Tokenizer::encode_data(std::string_view text, bool add_special_tokens, const EncodingProgress& progress) const {
   check_text(text);
-  Encoding encoding(*state_, false);
+  Encoding encoding(*state_, false, text.size());
   encoding.progress = &progress;
-  encoding.total = text.size();
   encoding.add_data(text);
   return framed(std::move(encoding.ids), add_special_tokens);
 }
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special_tokens, const EncodingProgress& progress) const {
   check_text(text);
-  Encoding encoding(*state_, true);
+  Encoding encoding(*state_, true, text.size());
   encoding.progress = &progress;
-  encoding.total = text.size();
   encoding.add_marked(MarkedText(text, Origin::from_template));
   return framed(std::move(encoding.ids), add_special_tokens);
 }
 
 std::vector<int32_t> Tokenizer::encode(const MarkedText& text) const {
   check_text(text.text());
-  Encoding encoding(*state_, false);
+  Encoding encoding(*state_, false, text.size());
   encoding.add_chat(text);
   return std::move(encoding.ids);
 }
@@ -248,6 +251,7 @@ std::optional<int32_t> Tokenizer::id_of(std::string_view token) const {
   return found == state_->ids.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool Tokenizer::has_token(int32_t id) const { return state_->has(id); }
 const std::string& Tokenizer::token_of(int32_t id) const { return state_->token(id).content; }
 bool Tokenizer::is_special(int32_t id) const { return state_->token(id).special; }
 bool Tokenizer::is_added(int32_t id) const {

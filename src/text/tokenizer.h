@@ -29,7 +29,7 @@ using EncodingProgress = std::function<void(uint64_t done, uint64_t total)>;
 /// Immutable; any number of threads may use one at once. Copies share what was read from the file.
 class Tokenizer {
  public:
-  /// Reads a regular file of at most 512 MiB.
+  /// Reads a regular file of at most 64 MiB.
   /// @throws Error(io), Error(corrupt) if the file contradicts itself or its format, Error(unsupported) for a component,
   ///         an option or a pattern that Lagoon does not have; the sentence names the key
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
@@ -62,6 +62,9 @@ class Tokenizer {
 
   /// @param token  as the file spells it: bytes in the byte-level alphabet, added tokens as they are
   std::optional<int32_t> id_of(std::string_view token) const;
+
+  /// Whether a token has this id.
+  bool has_token(int32_t id) const;
 
   /// As the file spells it. @throws Error(invalid) naming an id that no token has
   const std::string& token_of(int32_t id) const;

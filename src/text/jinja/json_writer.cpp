@@ -89,10 +89,13 @@ void Writer::write_text(const std::string& text) {
       out_ += '\\';
       out_ += letters[escape];
     } else if (character.code < 0x20 || (style_.ensure_ascii && character.code >= 0x80 && character.code < 0x10000)) {
-      out_ += fmt::format("\\u{:04x}", static_cast<uint32_t>(character.code));
+      append_escape(out_, "\\u", character.code, 4);
+      budget_.text(out_.size());
     } else if (style_.ensure_ascii && character.code >= 0x10000) {
-      const auto offset = static_cast<uint32_t>(character.code) - 0x10000;
-      out_ += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (offset >> 10), 0xdc00 + (offset & 0x3ff));
+      const char32_t offset = character.code - 0x10000;
+      append_escape(out_, "\\u", 0xd800 + (offset >> 10), 4);
+      append_escape(out_, "\\u", 0xdc00 + (offset & 0x3ff), 4);
+      budget_.text(out_.size());
     } else {
       out_.append(text, at, character.length);
     }

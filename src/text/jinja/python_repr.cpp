@@ -81,7 +81,7 @@ void append_repr(std::string& out, const Value& value) {
   }
 }
 
-void append_escape(std::string& out, char32_t code) {
+void append_python_escape(std::string& out, char32_t code) {
   if (code == '\n') {
     out += "\\n";
   } else if (code == '\r') {
@@ -89,11 +89,11 @@ void append_escape(std::string& out, char32_t code) {
   } else if (code == '\t') {
     out += "\\t";
   } else if (code < 0x100) {
-    out += fmt::format("\\x{:02x}", static_cast<uint32_t>(code));
+    append_escape(out, "\\x", code, 2);
   } else if (code < 0x10000) {
-    out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
+    append_escape(out, "\\u", code, 4);
   } else {
-    out += fmt::format("\\U{:08x}", static_cast<uint32_t>(code));
+    append_escape(out, "\\U", code, 8);
   }
 }
 
@@ -150,7 +150,7 @@ std::string repr_of_text(std::string_view text) {
     } else if (character.code < 0x7f ? character.code >= 0x20 : is_printable(character.code)) {
       out.append(text.substr(at, character.length));
     } else {
-      append_escape(out, character.code);
+      append_python_escape(out, character.code);
     }
     at += character.length;
   }

@@ -136,6 +136,11 @@ std::string lower_at(std::string_view text, size_t at) {
   return final_sigma ? "\xcf\x82" : "\xcf\x83";
 }
 
+void append_escape(std::string& out, std::string_view prefix, char32_t code, int digits) {
+  out += prefix;
+  for (int digit = digits - 1; digit >= 0; --digit) out += "0123456789abcdef"[(code >> (4 * digit)) & 0xf];
+}
+
 int decimal_value(char32_t code) { return is_decimal(code) ? u_charDigitValue(icu(code)) : -1; }
 
 char32_t character_named(const std::string& name) {

@@ -29,6 +29,9 @@ std::string fold_of(char32_t code);
 /// The lower case of the character at byte `at` of `text`: a capital sigma at the end of a word becomes the final sigma.
 std::string lower_at(std::string_view text, size_t at);
 
+/// Appends `prefix` and the last `digits` hexadecimal digits of a character's number.
+void append_escape(std::string& out, std::string_view prefix, char32_t code, int digits);
+
 /// The value of a decimal digit of any script, or -1.
 int decimal_value(char32_t code);
 

@@ -46,23 +46,34 @@ size_t skip_space(std::string_view text, size_t at) {
   return at;
 }
 
+/// The edge of a byte, or the place in the order of bytes where it would stand.
+template <typename Edges>
+auto edge_of(Edges& edges, char character) {
+  return std::lower_bound(edges.begin(), edges.end(), static_cast<unsigned char>(character),
+                          [](const auto& edge, unsigned char byte) { return edge.first < byte; });
+}
+
 }  // namespace
+
+size_t bytes_of(const std::vector<AddedToken>& tokens) {
+  size_t bytes = 0;
+  for (const AddedToken& token : tokens) bytes += token.content.size();
+  return bytes;
+}
 
 void AddedTokenMatcher::add(const AddedToken& token, std::string_view text) {
   if (text.empty()) return;
   uint32_t node = 0;
   for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    const auto& next = nodes_[node].next;
-    const auto found = std::find_if(next.begin(), next.end(), [byte](const auto& edge) { return edge.first == byte; });
-    if (found != next.end()) {
-      node = found->second;
+    auto& next = nodes_[node].next;
+    const auto edge = edge_of(next, character);
+    if (edge != next.end() && edge->first == static_cast<unsigned char>(character)) {
+      node = edge->second;
       continue;
     }
-    const auto made = static_cast<uint32_t>(nodes_.size());
-    nodes_[node].next.emplace_back(byte, made);
+    node = static_cast<uint32_t>(nodes_.size());
+    next.emplace(edge, static_cast<unsigned char>(character), node);
     nodes_.emplace_back();
-    node = made;
   }
   if (nodes_[node].token >= 0) return;
   nodes_[node].token = static_cast<int32_t>(tokens_.size());
@@ -77,9 +88,8 @@ bool AddedTokenMatcher::find(std::string_view text, size_t from, size_t end, Add
     uint32_t node = 0;
     for (size_t at = begin; at < end; ++at) {
       const auto& next = nodes_[node].next;
-      const auto byte = static_cast<unsigned char>(text[at]);
-      const auto edge = std::find_if(next.begin(), next.end(), [byte](const auto& one) { return one.first == byte; });
-      if (edge == next.end()) break;
+      const auto edge = edge_of(next, text[at]);
+      if (edge == next.end() || edge->first != static_cast<unsigned char>(text[at])) break;
       node = edge->second;
       if (nodes_[node].token < 0) continue;
       token = nodes_[node].token;

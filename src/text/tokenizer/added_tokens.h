@@ -25,6 +25,9 @@ struct AddedToken {
   bool special = false;  // skip_special_tokens leaves it out of decoded text
 };
 
+/// Of all contents together.
+size_t bytes_of(const std::vector<AddedToken>& tokens);
+
 /// A token in a text, or a stretch between tokens.
 struct AddedTokenSpan {
   size_t begin;  // bytes
@@ -49,8 +52,8 @@ class AddedTokenMatcher {
 
  private:
   struct Node {
-    std::vector<std::pair<unsigned char, uint32_t>> next;
-    int32_t token = -1;  // index into tokens_
+    std::vector<std::pair<unsigned char, uint32_t>> next;  // by bytes
+    int32_t token = -1;                                    // index into tokens_
   };
 
   std::vector<AddedToken> tokens_;

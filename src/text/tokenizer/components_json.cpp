@@ -13,12 +13,23 @@ namespace {
 constexpr size_t frame_limit = 1000;     // ids that a post-processor adds to a text
 constexpr size_t frame_texts_limit = 8;  // times that it repeats the text
 constexpr int depth_limit = 16;          // Sequences inside one another
+constexpr size_t steps_limit = 64;       // of a normalizer, a pre-tokenizer, a post-processor each; published ones have a handful
 
 /// What ByteLevel cuts with `use_regex`. Source: huggingface/tokenizers, pre_tokenizers/byte_level.rs; openai/gpt-2, encoder.py.
 constexpr std::string_view byte_level_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 void check_depth(int depth, const std::string& where) {
   if (depth > depth_limit) fail(ErrorKind::unsupported, "{}: Sequences are nested deeper than {} levels", where, depth_limit);
+}
+
+/// The steps of a Sequence, of which all together have no more than the limit.
+const Json& need_steps(Fields& fields, const std::string& key, size_t& steps) {
+  const Json& list = fields.need_list(key);
+  steps += list.size();
+  if (steps > steps_limit)
+    fail(ErrorKind::unsupported, "{}: with its {} steps there are {} in all, at most {} are taken", fields.where(key), list.size(), steps,
+         steps_limit);
+  return list;
 }
 
 std::string item(const std::string& where, size_t index) { return where + "[" + std::to_string(index) + "]"; }
@@ -47,7 +58,7 @@ SplitBehavior read_behavior(Fields& fields) {
   return found->second;
 }
 
-std::unique_ptr<Normalizer> read_normalizer_step(const Json& json, const std::string& where, int depth) {
+std::unique_ptr<Normalizer> read_normalizer_step(const Json& json, const std::string& where, int depth, size_t& count) {
   check_depth(depth, where);
   Fields fields(json, where);
   const std::string& type = fields.need_string("type");
@@ -63,8 +74,8 @@ std::unique_ptr<Normalizer> read_normalizer_step(const Json& json, const std::st
     made = make_replace(std::move(pattern), fields.need_string("content"));
   } else if (type == "Sequence") {
     std::vector<std::unique_ptr<Normalizer>> steps;
-    for (const Json& step : fields.need_list("normalizers")) {
-      steps.push_back(read_normalizer_step(step, item(fields.where("normalizers"), steps.size()), depth + 1));
+    for (const Json& step : need_steps(fields, "normalizers", count)) {
+      steps.push_back(read_normalizer_step(step, item(fields.where("normalizers"), steps.size()), depth + 1, count));
     }
     made = make_sequence(std::move(steps));
   } else {
@@ -78,6 +89,7 @@ std::unique_ptr<Normalizer> read_normalizer_step(const Json& json, const std::st
 struct PreTokenizerReader {
   PreTokenizer made;
   bool byte_level = false;
+  size_t count = 0;
 
   void read(const Json& json, const std::string& where, int depth) {
     check_depth(depth, where);
@@ -86,7 +98,7 @@ struct PreTokenizerReader {
     if (byte_level) fail(ErrorKind::unsupported, "{}: `{}` follows ByteLevel, which must be the last step", where, printable(type));
     if (type == "Sequence") {
       size_t index = 0;
-      for (const Json& step : fields.need_list("pretokenizers")) read(step, item(fields.where("pretokenizers"), index++), depth + 1);
+      for (const Json& step : need_steps(fields, "pretokenizers", count)) read(step, item(fields.where("pretokenizers"), index++), depth + 1);
     } else if (type == "Split") {
       Pattern pattern = read_pattern(fields);
       const SplitBehavior behavior = read_behavior(fields);
@@ -111,7 +123,7 @@ std::vector<int32_t> template_token(const Json& json, const std::string& where) 
   std::vector<int32_t> ids;
   for (const Json& id : fields.need_list("ids")) {
     const bool sound = id.is_number_unsigned() && id.get<uint64_t>() <= static_cast<uint64_t>(highest_token_id);
-    if (!sound) fail(ErrorKind::corrupt, "{}: `ids` must hold ids from 0 to {}", where, highest_token_id);
+    if (!sound) fail(ErrorKind::corrupt, "{}: `ids` holds {}, ids from 0 to {} were needed", where, found_in(id), highest_token_id);
     ids.push_back(id.get<int32_t>());
   }
   fields.finish();
@@ -133,7 +145,9 @@ std::vector<int32_t> read_template(Fields& fields) {
     check_length(1);
     if (!piece.find("Sequence").is_null()) {
       Fields sequence(piece.need("Sequence"), piece.where("Sequence"));
-      if (sequence.need_string("id") != "A") fail(ErrorKind::corrupt, "{}: the template for one text must use the sequence `A`", sequence.where());
+      if (const std::string& id = sequence.need_string("id"); id != "A") {
+        fail(ErrorKind::corrupt, "{}: the template for one text uses the sequence `{}`, `A` was needed", sequence.where(), printable(id));
+      }
       if (++texts > frame_texts_limit) {
         fail(ErrorKind::unsupported, "{}: the template for one text repeats the text more than {} times", fields.where("single"), frame_texts_limit);
       }
@@ -150,7 +164,7 @@ std::vector<int32_t> read_template(Fields& fields) {
   return frame;
 }
 
-std::vector<int32_t> read_processor(const Json& json, const std::string& where, int depth) {
+std::vector<int32_t> read_processor(const Json& json, const std::string& where, int depth, size_t& count) {
   check_depth(depth, where);
   Fields fields(json, where);
   const std::string& type = fields.need_string("type");
@@ -160,8 +174,8 @@ std::vector<int32_t> read_processor(const Json& json, const std::string& where, 
     frame = read_template(fields);
   } else if (type == "Sequence") {
     size_t index = 0;
-    for (const Json& step : fields.need_list("processors")) {
-      std::vector<int32_t> made = read_processor(step, item(fields.where("processors"), index++), depth + 1);
+    for (const Json& step : need_steps(fields, "processors", count)) {
+      std::vector<int32_t> made = read_processor(step, item(fields.where("processors"), index++), depth + 1, count);
       if (made == nothing) continue;
       if (frame != nothing) fail(ErrorKind::unsupported, "{}: two templates, of which tokenizers does not apply the second soundly", where);
       frame = std::move(made);
@@ -179,7 +193,8 @@ std::vector<int32_t> read_processor(const Json& json, const std::string& where, 
 }  // namespace
 
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where) {
-  return json.is_null() ? nullptr : read_normalizer_step(json, where, 0);
+  size_t count = 0;
+  return json.is_null() ? nullptr : read_normalizer_step(json, where, 0, count);
 }
 
 PreTokenizer read_pre_tokenizer(const Json& json, const std::string& where) {
@@ -190,7 +205,8 @@ PreTokenizer read_pre_tokenizer(const Json& json, const std::string& where) {
 }
 
 std::vector<int32_t> read_post_processor(const Json& json, const std::string& where) {
-  return json.is_null() ? std::vector<int32_t>{frame_text} : read_processor(json, where, 0);
+  size_t count = 0;
+  return json.is_null() ? std::vector<int32_t>{frame_text} : read_processor(json, where, 0, count);
 }
 
 DecoderKind read_decoder(const Json& json, const std::string& where) {

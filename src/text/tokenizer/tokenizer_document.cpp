@@ -15,21 +15,21 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
  public:
   DocumentReader(TokenizerDocument& document, std::string_view name) : Base(document.rest, true), document_(document), name_(name) {}
 
-  bool null() { return in_list() ? unexpected() : Base::null(); }
-  bool boolean(bool value) { return in_list() ? unexpected() : Base::boolean(value); }
-  bool number_integer(int64_t value) { return in_list() ? number(value) : Base::number_integer(value); }
+  bool null() { return in_list() ? unexpected("null") : Base::null(); }
+  bool boolean(bool value) { return in_list() ? unexpected(value ? "true" : "false") : Base::boolean(value); }
+  bool number_integer(int64_t value) { return in_list() ? number(value, value) : Base::number_integer(value); }
   bool number_unsigned(uint64_t value) {
     if (!in_list()) return Base::number_unsigned(value);
-    return number(value > static_cast<uint64_t>(highest_token_id) ? -1 : static_cast<int64_t>(value));
+    return number(value > static_cast<uint64_t>(highest_token_id) ? -1 : static_cast<int64_t>(value), value);
   }
-  bool number_float(double value, const std::string& text) { return in_list() ? unexpected() : Base::number_float(value, text); }
+  bool number_float(double value, const std::string& text) { return in_list() ? unexpected(printable(text, 40)) : Base::number_float(value, text); }
 
   bool string(std::string& value) {
     if (!in_list()) return Base::string(value);
-    if (list_ != List::merges) return unexpected();
+    if (list_ != List::merges || list_depth_ == 0) return unexpected(quoted(value));
     if (list_depth_ == 1) return merge_of_string(value);
     parts_.push_back(value);
-    return parts_.size() <= 2 || unexpected();
+    return parts_.size() <= 2 || unexpected("more than two texts");
   }
 
   bool start_object(size_t elements) {
@@ -39,7 +39,7 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
       ++list_depth_;
       return true;
     }
-    if (in_list()) return unexpected();
+    if (in_list()) return unexpected("an object");
     keys_.emplace_back();
     path_.emplace_back();
     return Base::start_object(elements);
@@ -61,7 +61,7 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
       parts_.clear();
       return true;
     }
-    if (in_list()) return unexpected();
+    if (in_list()) return unexpected("a list");
     path_.emplace_back();
     return Base::start_array(elements);
   }
@@ -74,13 +74,13 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
     }
     if (list_depth_ == 1) return end_list();
     --list_depth_;
-    if (parts_.size() != 2) return unexpected();
-    document_.merges.emplace_back(std::move(parts_[0]), std::move(parts_[1]));
-    return true;
+    if (parts_.size() != 2) return unexpected(parts_.empty() ? "an empty list" : "a list of one text");
+    return merge(std::move(parts_[0]), std::move(parts_[1]));
   }
 
   bool key(std::string& key) {
     if (list_ == List::vocabulary) {
+      check_count("vocab", document_.vocabulary.size());
       check_token(key);
       if (!tokens_.insert(key).second) {
         fail(ErrorKind::corrupt, "{}: `model.vocab` holds the token `{}` twice; one of the two must go", name_, printable(key));
@@ -113,6 +113,12 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
       fail(ErrorKind::corrupt, "{}: JSON is nested deeper than {} levels; Lagoon reads no deeper", name_, json_depth_limit);
   }
 
+  /// Published vocabularies have some 100,000 tokens and merges.
+  void check_count(const char* list, size_t count) const {
+    constexpr size_t most = 1'000'000;
+    if (count >= most) fail(ErrorKind::unsupported, "{}: `model.{}` has more than {} entries, Lagoon takes no more", name_, list, most);
+  }
+
   void check_token(const std::string& token) const {
     constexpr size_t longest_token = size_t{1} << 16;  // bytes
     if (token.size() <= longest_token) return;
@@ -120,27 +126,39 @@ class DocumentReader : public nlohmann::detail::json_sax_dom_parser<Json> {
          printable(token, 40));
   }
 
-  [[noreturn]] bool unexpected() const {
-    if (list_ == List::vocabulary) fail(ErrorKind::corrupt, "{}: `model.vocab` must be an object of tokens and their ids", name_);
-    fail(ErrorKind::corrupt, "{}: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry {} is not", name_,
-         document_.merges.size());
+  static std::string quoted(const std::string& text) { return "`" + printable(text, 40) + "`"; }
+
+  /// @param found  what the value is that cannot stand here
+  [[noreturn]] bool unexpected(std::string_view found) const {
+    if (list_depth_ == 0) {
+      fail(ErrorKind::corrupt, "{}: `model.{}` is {}, {} was needed", name_, list_ == List::vocabulary ? "vocab" : "merges", found,
+           list_ == List::vocabulary ? "an object of tokens and their ids" : "a list of pairs of tokens");
+    }
+    if (list_ == List::vocabulary) {
+      fail(ErrorKind::corrupt, "{}: `model.vocab` gives the token {} the id {}, a whole number from 0 to {} was needed", name_,
+           quoted(document_.vocabulary.back().first), found, highest_token_id);
+    }
+    fail(ErrorKind::corrupt, "{}: entry {} of `model.merges` {} {}, \"left right\" or [\"left\", \"right\"] was needed", name_,
+         document_.merges.size(), list_depth_ == 2 ? "holds" : "is", found);
   }
 
-  bool number(int64_t value) {
-    if (list_ != List::vocabulary || list_depth_ != 1) return unexpected();
-    auto& [token, id] = document_.vocabulary.back();
-    if (value < 0) {
-      fail(ErrorKind::corrupt, "{}: `model.vocab` gives the token `{}` an id outside of 0 to {}", name_, printable(token), highest_token_id);
-    }
-    id = value;
+  template <typename Number>
+  bool number(int64_t id, Number written) {
+    if (list_ != List::vocabulary || list_depth_ != 1 || id < 0) return unexpected(std::to_string(written));
+    document_.vocabulary.back().second = id;
     return true;
   }
 
   bool merge_of_string(const std::string& text) {
     if (text.starts_with("#version")) return true;
     const size_t space = text.find(' ');
-    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) return unexpected();
-    document_.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) return unexpected(quoted(text));
+    return merge(text.substr(0, space), text.substr(space + 1));
+  }
+
+  bool merge(std::string left, std::string right) {
+    check_count("merges", document_.merges.size());
+    document_.merges.emplace_back(std::move(left), std::move(right));
     return true;
   }
 

@@ -13,7 +13,8 @@
 namespace lagoon {
 namespace {
 
-constexpr size_t longest_added_token = 4096;  // bytes; keeps the search for added tokens linear
+constexpr size_t longest_added_token = 256;               // bytes; the search for added tokens looks at a byte this often
+constexpr size_t largest_added_tokens = size_t{1} << 20;  // bytes of all together, each of which takes some hundred in memory
 
 using Ids = std::unordered_map<std::string_view, int32_t>;
 
@@ -82,7 +83,6 @@ Ids read_vocabulary(const TokenizerDocument& document, const std::string& where,
   std::vector<bool> taken(parts.tokens.size());
   for (const auto& [token, id] : document.vocabulary) {
     const auto index = static_cast<size_t>(id);
-    if (id < 0) fail(ErrorKind::corrupt, "{}: `vocab` must be an object of tokens and their ids", where);
     if (taken[index]) {
       fail(ErrorKind::corrupt, "{}: `vocab` gives the id {} to both `{}` and `{}`", where, id, printable(parts.tokens[index].content),
            printable(token));
@@ -98,10 +98,9 @@ Ids read_vocabulary(const TokenizerDocument& document, const std::string& where,
 AddedToken read_added_token(const Json& json, const std::string& where) {
   Fields fields(json, where);
   AddedToken token;
-  const Json& id = fields.need("id");
-  if (!id.is_number_unsigned() || id.get<uint64_t>() > static_cast<uint64_t>(highest_token_id)) {
-    fail(ErrorKind::corrupt, "{}: `id` must be a number from 0 to {}", where, highest_token_id);
-  }
+  const std::string range = fmt::format("a whole number from 0 to {}", highest_token_id);
+  const Json& id = fields.need("id", range);
+  if (!id.is_number_unsigned() || id.get<uint64_t>() > static_cast<uint64_t>(highest_token_id)) fields.refuse("id", id, range);
   token.id = id.get<int32_t>();
   token.content = fields.need_string("content");
   token.single_word = fields.need_bool("single_word");
@@ -145,7 +144,7 @@ class AddedIds {
 
 void read_added_tokens(const Json& list, const std::string& where, const Ids& ids, TokenizerParts& parts) {
   if (list.is_null()) return;
-  if (!list.is_array()) fail(ErrorKind::corrupt, "{} must be a list", where);
+  if (!list.is_array()) fail(ErrorKind::corrupt, "{} is {}, a list was needed", where, found_in(list));
   AddedIds expected(ids);
   size_t position = 0;
   for (const Json& json : list) {
@@ -161,6 +160,9 @@ void read_added_tokens(const Json& list, const std::string& where, const Ids& id
     text.content = token.content;
     text.special = token.special;
     parts.added_tokens.push_back(std::move(token));
+  }
+  if (const size_t bytes = bytes_of(parts.added_tokens); bytes > largest_added_tokens) {
+    fail(ErrorKind::unsupported, "{}: the added tokens have {} bytes together, at most {} are taken", where, bytes, largest_added_tokens);
   }
   std::stable_partition(parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) { return token.special; });
 }
@@ -187,7 +189,7 @@ void read_decoding(const Json& json, const std::string& where, TokenizerParts& p
   for (const AddedToken& token : parts.added_tokens) {
     if (token.special) special.insert(token.content);
   }
-  RegexScratch scratch;
+  RegexScratch scratch(bytes_of(parts.added_tokens));
   for (const AddedToken& token : parts.added_tokens) {
     TokenText& text = parts.tokens[static_cast<size_t>(token.id)];
     std::string content = token.content;
@@ -199,9 +201,7 @@ void read_decoding(const Json& json, const std::string& where, TokenizerParts& p
   }
 }
 
-}  // namespace
-
-TokenizerParts read_tokenizer_json(std::string_view json, std::string_view name) {
+TokenizerParts read_parts(std::string_view json, std::string_view name) {
   const TokenizerDocument document = read_tokenizer_document(json, name);
   const std::string file(name);
   const auto where = [&file](const char* key) { return file + ": `" + key + "`"; };
@@ -217,10 +217,8 @@ TokenizerParts read_tokenizer_json(std::string_view json, std::string_view name)
   if (const Json& type = model.find("type"); type.is_string() && type != "BPE") {
     fail(ErrorKind::unsupported, "{}: the model `{}` is not one that Lagoon has (BPE)", where("model"), printable(model.need_string("type")));
   }
-  model.find("vocab");
-  model.find("merges");
-  if (!document.has_vocabulary) fail(ErrorKind::corrupt, "{}: `vocab` must be an object of tokens and their ids", where("model"));
-  if (!document.has_merges) fail(ErrorKind::corrupt, "{}: `merges` must be a list", where("model"));
+  if (!document.has_vocabulary) model.need("vocab", "an object of tokens and their ids");
+  if (!document.has_merges) model.need("merges", "a list of pairs of tokens");
   const Ids ids = read_vocabulary(document, where("model"), parts);
   read_model_options(model, parts.model, ids);
   model.finish();
@@ -233,6 +231,19 @@ TokenizerParts read_tokenizer_json(std::string_view json, std::string_view name)
   read_decoding(fields.find("decoder"), where("decoder"), parts);
   fields.finish();
   return parts;
+}
+
+}  // namespace
+
+TokenizerParts read_tokenizer_json(std::string_view json, std::string_view name) {
+  try {
+    return read_parts(json, name);
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    const bool damaged = error.kind() == ErrorKind::corrupt;
+    if ((!damaged && error.kind() != ErrorKind::unsupported) || sentence.find("; ") != std::string::npos) throw;
+    throw Error(error.kind(), sentence + (damaged ? "; fetch the file again" : "; use the tokenizer.json of a Laguna model"));
+  }
 }
 
 }  // namespace lagoon

@@ -15,6 +15,7 @@ namespace lagoon {
 struct Tokenizer::State {
   explicit State(TokenizerParts parts);
 
+  bool has(int32_t id) const;
   /// @throws Error(invalid) naming the id if no token has it
   const TokenText& token(int32_t id) const;
 

@@ -59,7 +59,7 @@ TEST_P(TokenizerGolden, CutsTextsIntoTheSamePieces) {
     std::vector<std::string> pieces;
   };
   const TokenizerParts parts = read_tokenizer_json(testing_support::read_text(tokenizer_golden(GetParam())), GetParam());
-  RegexScratch scratch;
+  RegexScratch scratch(size_t{1} << 20);
   size_t compared = 0;
   for (const Json& one : read_json_lines(tokenizer_golden("cases.jsonl"))) {
     if (!one.contains("splits")) continue;

@@ -133,15 +133,16 @@ std::function<void(HostileFolder&)> token(const Json& id) {
 }
 
 TEST(HostileTokenizer, IdsThatCannotBeAreNamed) {
-  expect_all_refuse("tokenizer.json", {{"gap", token(16'000'000), {"gives the token `zzzz` the id 16000000, but has 1846 tokens in all"}},
-                                       {"huge", token(int64_t{1} << 40), {"`model.vocab` gives the token `zzzz` an id outside"}},
-                                       {"negative", token(-1), {"`zzzz`"}},
-                                       {"fraction", token(1.5), {"`model.vocab` must be"}},
-                                       {"text", token("x"), {"`model.vocab` must be"}},
-                                       {"given twice", token(100), {"gives the id 100 to both"}},
-                                       {"added far", added(1'000'000), {"`added_tokens`", "the next free id is 1845"}},
-                                       {"added huge", added(int64_t{1} << 31), {"`added_tokens`", "`id` must be"}},
-                                       {"added taken", added(5), {"`<new>` has the id 5"}}});
+  expect_all_refuse("tokenizer.json",
+                    {{"gap", token(16'000'000), {"gives the token `zzzz` the id 16000000, but has 1846 tokens in all"}},
+                     {"huge", token(int64_t{1} << 40), {"`model.vocab` gives the token `zzzz` the id 1099511627776, a whole number from 0 to"}},
+                     {"negative", token(-1), {"`zzzz`"}},
+                     {"fraction", token(1.5), {"`zzzz` the id 1.5, a whole number"}},
+                     {"text", token("x"), {"`zzzz` the id `x`, a whole number"}},
+                     {"given twice", token(100), {"gives the id 100 to both"}},
+                     {"added far", added(1'000'000), {"`added_tokens`", "the next free id is 1845"}},
+                     {"added huge", added(int64_t{1} << 31), {"`added_tokens`", "`id` is 2147483648, a whole number from 0 to"}},
+                     {"added taken", added(5), {"`<new>` has the id 5"}}});
 }
 
 // tokenize needs no weights; whatever generates compares the two.
@@ -154,6 +155,60 @@ TEST(HostileTokenizer, MoreTokensThanRowsAreRefused) {
   }
 }
 
+TEST(HostileTokenizer, EndTokensAndGapsAreLookedAtBeforeAnAnswer) {
+  const auto refused = [](const std::function<void(Json&)>& change, const std::string& part) {
+    HostileFolder folder;
+    folder.edit("tokenizer.json", change);
+    expect_refused(run_limited({"generate", folder.path(), "hi"}), part);
+    expect_refused(run_limited({"score", folder.path()}, {.input = "hi"}), part);
+  };
+  refused([](Json& document) { document["added_tokens"].erase(24); }, "tokenizer.json has no added token with the id 24, which");
+  refused([](Json& document) { document["added_tokens"] = Json::array(); }, "tokenizer.json has no added token with the id 2, which");
+  refused(
+      [](Json& document) {
+        Json vocabulary = Json::object();
+        for (const auto& [token, id] : document["model"]["vocab"].items()) {
+          if (id != 703) vocabulary[token] = id;
+        }
+        document["model"]["vocab"] = vocabulary;
+        document["model"]["merges"] = Json::array();
+      },
+      "tokenizer.json has no token with the id 703; of its ids 0 to 1844, 1 is missing");
+}
+
+TEST(HostileTokenizer, WhatTakesLongIsRefused) {
+  const auto refused = [](const std::string& input, const std::function<void(Json&)>& change, const std::string& part) {
+    HostileFolder folder;
+    folder.edit("tokenizer.json", change);
+    expect_refused(run_limited({"tokenize", folder.path(), "-", "--special"}, {.input = input}), part);
+  };
+  for (const auto& [regex, bytes] : {std::pair{"(?:a|a){22}[bc]", 300}, {"(?=.*[bc])x|a", 100'000}}) {
+    refused(
+        std::string(static_cast<size_t>(bytes), 'a'),
+        [&](Json& document) {
+          document["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {{"Regex", regex}};
+        },
+        "it goes over the same characters again and again");
+  }
+  refused(
+      "a",
+      [](Json& document) {
+        document["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<Json>(40'000, Json{{"type", "NFC"}})}};
+      },
+      "there are 40000 in all, at most 64 are taken");
+  refused(
+      "a",
+      [](Json& document) {
+        const Json first = document["added_tokens"][0];
+        for (int i = 0; i < 20'000; ++i) {
+          document["added_tokens"].push_back(first);
+          document["added_tokens"].back()["id"] = 1845 + i;
+          document["added_tokens"].back()["content"] = std::string(200, 'a') + std::to_string(i);
+        }
+      },
+      "at most 1048576 are taken");
+}
+
 TEST(HostileTokenizer, PartsThatCannotBeAreNamed) {
   const auto pattern = [](const std::string& regex) {
     return tokenizer_with([regex](Json& document) {
@@ -161,21 +216,22 @@ TEST(HostileTokenizer, PartsThatCannotBeAreNamed) {
     });
   };
   std::string long_pattern(50'000, '(');
-  expect_all_refuse(
-      "tokenizer.json",
-      {{"merge of nothing",
-        tokenizer_with([](Json& document) {
-          document["model"]["merges"].push_back({"zz", "qq"});
-        }),
-        {"`merges` entry 1519"}},
-       {"merge that is a number", tokenizer_with([](Json& document) { document["model"]["merges"].push_back(5); }), {"as entry 1519 is not"}},
-       {"another model", tokenizer_with([](Json& document) { document["model"]["type"] = "Unigram"; }), {"the model `Unigram`"}},
-       {"no model", tokenizer_with([](Json& document) { document["model"] = 5; }), {"`model` must be an object"}},
-       {"no vocabulary", tokenizer_with([](Json& document) { document["model"].erase("vocab"); }), {"`vocab` must be"}},
-       {"open group", pattern("("), {"`pre_tokenizer`", "a group without an end"}},
-       {"recursion", pattern("(?R)"), {"`pre_tokenizer`"}},
-       {"repetition", pattern("(((a{1000}){1000}){1000})"), {"`pre_tokenizer`"}},
-       {"long", pattern(long_pattern), {"`pre_tokenizer`"}}});
+  expect_all_refuse("tokenizer.json",
+                    {{"merge of nothing",
+                      tokenizer_with([](Json& document) {
+                        document["model"]["merges"].push_back({"zz", "qq"});
+                      }),
+                      {"`merges` entry 1519"}},
+                     {"merge that is a number",
+                      tokenizer_with([](Json& document) { document["model"]["merges"].push_back(5); }),
+                      {"entry 1519 of `model.merges` is 5", "fetch the file again"}},
+                     {"another model", tokenizer_with([](Json& document) { document["model"]["type"] = "Unigram"; }), {"the model `Unigram`"}},
+                     {"no model", tokenizer_with([](Json& document) { document["model"] = 5; }), {"`model` is 5, an object was needed"}},
+                     {"no vocabulary", tokenizer_with([](Json& document) { document["model"].erase("vocab"); }), {"`model` lacks the key `vocab`"}},
+                     {"open group", pattern("("), {"`pre_tokenizer`", "a group without an end"}},
+                     {"recursion", pattern("(?R)"), {"`pre_tokenizer`"}},
+                     {"repetition", pattern("(((a{1000}){1000}){1000})"), {"`pre_tokenizer`"}},
+                     {"long", pattern(long_pattern), {"`pre_tokenizer`"}}});
 }
 
 TEST(HostileTokenizer, WhatGrowsIsBounded) {

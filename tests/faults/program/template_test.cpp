@@ -48,6 +48,8 @@ TEST(HostileTemplate, GigabytesAreRefusedBeforeTheyAreMade) {
        source("a power", "{{ 2 ** (2 ** 40) }}", {"LimitError"}),
        source("shared lists", "{% set n = namespace(v=[1]) %}{% for i in range(40) %}{% set n.v = [n.v, n.v] %}{% endfor %}{{ n.v | tojson }}",
               {"LimitError"}),
+       source("escapes", "{% set s = '\\x01' * 20000000 %}{{ s | tojson }}", {"LimitError"}),
+       source("Python's escapes", "{{ ('\\x01' * 20000000) | pprint }}", {"pprint"}),
        source("a macro", "{% macro f(s) %}{{ s }}{{ s }}{% endmacro %}{% set n = namespace(v='a') %}" + loop("{% set n.v = f(n.v) %}"),
               {"LimitError"})});
 }
@@ -100,6 +102,7 @@ TEST(HostileMessages, OfEveryWrongShapeAreNamed) {
            {message(R"("content": true)"), "`messages[0].content` must be"},
            {message(R"("content": {"a": 1})"), "`messages[0].content` must be"},
            {message(R"("content": [5])"), "`messages[0].content[0]` must be an object or a string"},
+           {message(R"("content": "a", "reasoning_content": 1.5)"), "`messages[0].reasoning_content` must be a string, not a number"},
            {call("5"), "`messages[0].tool_calls` must be a list"},
            {call("[5]"), "`messages[0].tool_calls[0]` must be an object"},
            {call("[{}]"), "`messages[0].tool_calls[0].function` is missing"},

@@ -158,6 +158,51 @@ TEST(ChatMessages, ErrorsNameThePath) {
             "`messages[0].content[0].text` must be a string, not a list");
 }
 
+TEST(ChatMessages, ReasoningIsText) {
+  for (const char* role : {"assistant", "user", "tool"}) {
+    const std::string begin = std::string(R"([{"role": ")") + role + R"(", "content": "a", )";
+    EXPECT_EQ(sentence(begin + R"("reasoning_content": 1.5}])"), "`messages[0].reasoning_content` must be a string, not a number");
+    EXPECT_EQ(sentence(begin + R"("thinking": ["x"]}])"), "`messages[0].thinking` must be a string, not a list");
+    EXPECT_EQ(sentence(begin + R"("reasoning_content": null, "thinking": "b"}])"), "accepted");
+  }
+}
+
+TEST(ChatMessages, AStringAmongPartsIsAPartOfTypeText) {
+  const ChatTemplate chat = ChatTemplate::from_source("{% for part in messages[0].content %}{{ part.type }}:{{ part.text }} {% endfor %}", "t");
+  const MarkedText text = chat.render(request(R"([{"role": "user", "content": ["x", {"type": "text", "text": "y"}]}])"));
+  EXPECT_EQ(text.text(), "text:x text:y ");
+  EXPECT_FALSE(text.all_from_template(5, 6));
+}
+
+TEST(ChatMessages, AHundredThousandAreTaken) {
+  std::string messages = "[";
+  for (int i = 0; i < 100'000; ++i) messages += R"({"role": "user", "content": "a"},)";
+  const std::string last = R"({"role": "user", "content": "a"}])";
+  EXPECT_EQ(sentence(messages + last), "`messages` has 100001 messages, at most 100000 are taken; leave the oldest out");
+}
+
+TEST(ChatTemplate, ASpecialTokenOfAnotherTypeIsNamed) {
+  const auto outcome = [](const std::string& config) {
+    const testing_support::TemporaryFolder folder;
+    std::ofstream(folder.path() / "tokenizer_config.json") << config;
+    std::ofstream(folder.path() / "chat_template.jinja") << "{{ bos_token }}";
+    try {
+      return ChatTemplate::load(folder.path()).render(request(R"([{"role": "user", "content": "a"}])")).text();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(outcome(R"({"bos_token": "b", "eos_token": null})"), "b");
+  EXPECT_EQ(outcome(R"({"bos_token": {"content": "b"}})"), "b");
+  for (const char* value : {"5", "[]", "{}", R"({"content":5})", "true"}) {
+    EXPECT_NE(
+        outcome(std::string(R"({"bos_token":)") + value + "}")
+            .find(std::string("tokenizer_config.json: `bos_token` is ") + value + ", a text, null or an object with a text as `content` was needed"),
+        std::string::npos)
+        << value;
+  }
+}
+
 TEST(ChatMessages, ToolsAreFunctionsWithNames) {
   const auto tools = [](const std::string& json) {
     try {

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lagoon {
@@ -81,6 +84,46 @@ TEST(Regex, PatternsThatEndTooEarlyAreCorrupt) {
       EXPECT_EQ(error.kind(), ErrorKind::corrupt) << pattern << ": " << error.what();
     }
   }
+}
+
+std::string refusal(const std::string& pattern, const std::string& text) {
+  const Regex regex(pattern, "p");
+  RegexScratch scratch(text.size());
+  Match match{};
+  try {
+    for (size_t at = 0; at < text.size() && regex.find(text, at, scratch, match);) at = std::max(match.end, at + 1);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Regex, ATextEndsWhateverThePatternDoesWithIt) {
+  const auto a = [](size_t count) { return std::string(count, 'a'); };
+  for (const auto& [pattern, text] : std::vector<std::pair<std::string, std::string>>{{"(?:a|a){22}[bc]", a(300)},
+                                                                                      {"(?:a+)+[bc]", a(30)},
+                                                                                      {"(?=.*[bc])x|a", a(100'000)},
+                                                                                      {"(?=.*b)a", a(100'000)},
+                                                                                      {"(?=a*b)a|b?a", a(200'000) + "\n"}}) {
+    const std::clock_t begin = std::clock();
+    EXPECT_EQ(refusal(pattern, text), "p: the pattern `" + pattern + "` cannot be matched against a text of " + std::to_string(text.size()) +
+                                          " bytes: it goes over the same characters again and again; fetch the file again");
+    EXPECT_LT(std::clock() - begin, 8 * CLOCKS_PER_SEC) << pattern;
+  }
+}
+
+TEST(Regex, LongRunsEnd) {
+  const std::string run(1'000'000, 'a');
+  EXPECT_EQ(matches("(?:ab?)+", run), Strings{run});
+  EXPECT_EQ(matches("[a-b]*[A-Z]|[^x]+", run), Strings{run});
+  EXPECT_EQ(refusal("a+[bc]", std::string(100'000, 'a')), "none");
+}
+
+TEST(Regex, MatchesFarAheadAreFound) {
+  std::string text(1000, 'a');
+  for (size_t i = 0; i < 500; ++i) text += "\xc3\xa9";
+  EXPECT_EQ(matches("b|(?<=\\x{e9})c", text + "xbc\xc3\xa9" + "c"), (Strings{"b", "c"}));
+  EXPECT_EQ(matches("\\Gb|c", text + "bc"), Strings{"c"});
 }
 
 TEST(Regex, DeepNestingIsRefused) { EXPECT_THROW(translate_oniguruma(std::string(10000, '(') + std::string(10000, ')'), "p"), Error); }

@@ -94,17 +94,23 @@ TEST(TokenizerJson, ComponentsThatLagoonLacksAreRefusedByName) {
        "unsupported: t.json: `model`: `continuing_subword_prefix` is set, which marks tokens inside of words; Lagoon needs it null"},
       {[](Json& file) { file["shape"] = 1; }, "unsupported: t.json: the key `shape` is not one that Lagoon knows"},
   };
-  for (const auto& [change, sentence] : cases) EXPECT_EQ(outcome_of(change), sentence);
+  for (const auto& [change, sentence] : cases) {
+    const std::string advice = sentence.find("; ") == std::string::npos ? "; use the tokenizer.json of a Laguna model" : "";
+    EXPECT_EQ(outcome_of(change), sentence + advice);
+  }
 }
 
 TEST(TokenizerJson, FilesThatContradictThemselvesAreCorrupt) {
   const std::vector<std::pair<std::function<void(Json&)>, std::string>> cases = {
       {[](Json& file) { file["model"]["vocab"]["zz"] = 7; }, "corrupt: t.json: `model`: `vocab` gives the id 7 to both `\u0107` and `zz`"},
-      {[](Json& file) { file["model"]["vocab"]["zz"] = -1; }, "corrupt: t.json: `model.vocab` gives the token `zz` an id outside of 0 to 16777215"},
+      {[](Json& file) { file["model"]["vocab"]["zz"] = -1; },
+       "corrupt: t.json: `model.vocab` gives the token `zz` the id -1, a whole number from 0 to 16777215 was needed"},
       {[](Json& file) { file["model"]["vocab"]["zz"] = 16777216; },
-       "corrupt: t.json: `model.vocab` gives the token `zz` an id outside of 0 to 16777215"},
-      {[](Json& file) { file["model"]["vocab"]["zz"] = "1"; }, "corrupt: t.json: `model.vocab` must be an object of tokens and their ids"},
-      {[](Json& file) { file["model"]["vocab"] = Json::array(); }, "corrupt: t.json: `model.vocab` must be an object of tokens and their ids"},
+       "corrupt: t.json: `model.vocab` gives the token `zz` the id 16777216, a whole number from 0 to 16777215 was needed"},
+      {[](Json& file) { file["model"]["vocab"]["zz"] = "1"; },
+       "corrupt: t.json: `model.vocab` gives the token `zz` the id `1`, a whole number from 0 to 16777215 was needed"},
+      {[](Json& file) { file["model"]["vocab"] = Json::array(); },
+       "corrupt: t.json: `model.vocab` is a list, an object of tokens and their ids was needed"},
       {[](Json& file) {
          file["model"]["merges"] = Json::array({"a b", "a c"});
        },
@@ -112,22 +118,92 @@ TEST(TokenizerJson, FilesThatContradictThemselvesAreCorrupt) {
       {[](Json& file) { file["model"]["merges"] = Json::array({"a nowhere"}); },
        "corrupt: t.json: `model`: `merges` entry 0 needs the token `nowhere`, which `vocab` does not hold"},
       {[](Json& file) { file["model"]["merges"] = Json::array({"a b c"}); },
-       "corrupt: t.json: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry 0 is not"},
+       "corrupt: t.json: entry 0 of `model.merges` is `a b c`, \"left right\" or [\"left\", \"right\"] was needed"},
       {[](Json& file) { file["model"]["merges"] = Json::array({Json::array({"a"})}); },
-       "corrupt: t.json: `model.merges` must be a list of \"left right\" or [\"left\", \"right\"], as entry 0 is not"},
-      {[](Json& file) { file["model"].erase("merges"); }, "corrupt: t.json: `model`: `merges` must be a list"},
-      {[](Json& file) { file.erase("model"); }, "corrupt: t.json lacks the key `model`"},
-      {[](Json& file) { file["added_tokens"][0].erase("lstrip"); }, "corrupt: t.json: `added_tokens`[0] lacks the key `lstrip`"},
-      {[](Json& file) { file["added_tokens"][0]["content"] = 5; }, "corrupt: t.json: `added_tokens`[0]: `content` must be a string"},
+       "corrupt: t.json: entry 0 of `model.merges` is a list of one text, \"left right\" or [\"left\", \"right\"] was needed"},
+      {[](Json& file) {
+         file["model"]["merges"] = Json::array({Json::array({"a", 5})});
+       },
+       "corrupt: t.json: entry 0 of `model.merges` holds 5, \"left right\" or [\"left\", \"right\"] was needed"},
+      {[](Json& file) { file["model"]["merges"] = "a b"; }, "corrupt: t.json: `model.merges` is `a b`, a list of pairs of tokens was needed"},
+      {[](Json& file) { file["model"].erase("merges"); }, "corrupt: t.json: `model` lacks the key `merges`, a list of pairs of tokens was needed"},
+      {[](Json& file) { file.erase("model"); }, "corrupt: t.json lacks the key `model`, an object was needed"},
+      {[](Json& file) { file["added_tokens"][0].erase("lstrip"); },
+       "corrupt: t.json: `added_tokens`[0] lacks the key `lstrip`, true or false was needed"},
+      {[](Json& file) { file["added_tokens"][0]["content"] = 5; }, "corrupt: t.json: `added_tokens`[0]: `content` is 5, a text was needed"},
       {[](Json& file) { file["added_tokens"][0]["id"] = 300; },
        "corrupt: t.json: `added_tokens`[0]: the added token `<x>` has the id 300, but is not in `model.vocab` and the next free id is 257"},
       {[](Json& file) { file["added_tokens"][0]["content"] = "ab"; },
        "corrupt: t.json: `added_tokens`[0]: the added token `ab` has the id 257, but `model.vocab` gives it 256"},
       {[](Json& file) { file["added_tokens"].push_back(file["added_tokens"][0]); },
        "corrupt: t.json: `added_tokens`[1]: the added token `<x>` stands twice in the list"},
-      {[](Json& file) { file["pre_tokenizer"].erase("trim_offsets"); }, "corrupt: t.json: `pre_tokenizer` lacks the key `trim_offsets`"},
+      {[](Json& file) { file["pre_tokenizer"].erase("trim_offsets"); },
+       "corrupt: t.json: `pre_tokenizer` lacks the key `trim_offsets`, true or false was needed"},
+      {[](Json& file) { file["pre_tokenizer"]["trim_offsets"] = Json::object(); },
+       "corrupt: t.json: `pre_tokenizer`: `trim_offsets` is an object, true or false was needed"},
+      {[](Json& file) { file["decoder"] = 5; }, "corrupt: t.json: `decoder` is 5, an object was needed"},
   };
-  for (const auto& [change, sentence] : cases) EXPECT_EQ(outcome_of(change), sentence);
+  for (const auto& [change, sentence] : cases) EXPECT_EQ(outcome_of(change), sentence + "; fetch the file again");
+}
+
+TEST(TokenizerJson, SizesAreBounded) {
+  const auto steps = [](const char* key, const char* list, const Json& step, size_t count) {
+    return outcome_of([&](Json& file) {
+      const Json last = file["pre_tokenizer"];
+      file[key] = {{"type", "Sequence"}, {list, std::vector<Json>(count, step)}};
+      if (std::string(key) == "pre_tokenizer") file[key][list].push_back(last);
+    });
+  };
+  const Json nfc = {{"type", "NFC"}};
+  const Json split = {{"type", "Split"}, {"pattern", {{"String", "a"}}}, {"behavior", "Isolated"}, {"invert", false}};
+  const Json bytes = {{"type", "ByteLevel"}, {"trim_offsets", true}};
+  EXPECT_EQ(steps("normalizer", "normalizers", nfc, 64), "fine");
+  EXPECT_EQ(steps("normalizer", "normalizers", nfc, 65),
+            "unsupported: t.json: `normalizer`.normalizers: with its 65 steps there are 65 in all, at most 64 are taken; use the tokenizer.json of a "
+            "Laguna model");
+  EXPECT_EQ(steps("normalizer", "normalizers", {{"type", "Sequence"}, {"normalizers", std::vector<Json>(8, nfc)}}, 7), "fine");
+  EXPECT_NE(steps("normalizer", "normalizers", {{"type", "Sequence"}, {"normalizers", std::vector<Json>(8, nfc)}}, 8), "fine");
+  EXPECT_EQ(steps("pre_tokenizer", "pretokenizers", split, 63), "fine");
+  EXPECT_NE(steps("pre_tokenizer", "pretokenizers", split, 64).find("there are 65 in all"), std::string::npos);
+  EXPECT_NE(steps("post_processor", "processors", bytes, 65).find("there are 65 in all"), std::string::npos);
+
+  const auto added = [](size_t count, size_t length) {
+    return outcome_of([&](Json& file) {
+      for (size_t i = 0; i < count; ++i) {
+        Json token = file["added_tokens"][0];
+        token["id"] = 258 + i;
+        token["content"] = std::string(length - 6, '<') + std::to_string(100'000 + i);
+        file["added_tokens"].push_back(token);
+      }
+    });
+  };
+  EXPECT_EQ(added(4095, 256), "fine");
+  EXPECT_EQ(
+      added(4096, 256),
+      "unsupported: t.json: `added_tokens`: the added tokens have 1048579 bytes together, at most 1048576 are taken; use the tokenizer.json of a "
+      "Laguna model");
+  EXPECT_NE(added(1, 257).find("`content` has 257 bytes, Lagoon takes at most 256"), std::string::npos);
+}
+
+TEST(TokenizerJson, MoreThanAMillionTokensOrMergesAreRefused) {
+  std::string vocabulary;
+  for (int i = 0; i <= 1'000'000; ++i) vocabulary += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":" + std::to_string(i);
+  std::string merges = "\"a b\"";
+  for (int i = 0; i < 1'000'000; ++i) merges += ",\"a b\"";
+  const auto refusal = [](const std::string& model) {
+    try {
+      Tokenizer::parse("{\"model\":{" + model + "}}", "t.json");
+      return std::string("fine");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refusal("\"vocab\":{" + vocabulary + "}"),
+            "t.json: `model.vocab` has more than 1000000 entries, Lagoon takes no more; use the "
+            "tokenizer.json of a Laguna model");
+  EXPECT_EQ(refusal("\"merges\":[" + merges + "]"),
+            "t.json: `model.merges` has more than 1000000 entries, Lagoon takes no more; use the "
+            "tokenizer.json of a Laguna model");
 }
 
 TEST(TokenizerJson, TextThatIsNoJsonNamesTheByte) {
