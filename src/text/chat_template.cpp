@@ -22,8 +22,6 @@ using jinja::Value;
 
 constexpr const char* template_file = "chat_template.jinja";
 constexpr const char* config_file = "tokenizer_config.json";
-constexpr size_t file_limit = size_t{16} << 20;     // bytes of tokenizer_config.json
-constexpr size_t template_limit = size_t{1} << 20;  // bytes of a template; published ones have less than 30 KB
 constexpr std::array<const char*, 7> special_tokens = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
 /// The bytes of a regular file, or nothing where there is no file.
@@ -34,8 +32,8 @@ std::optional<std::string> read_file(const fs::path& path, size_t limit) {
 }
 
 std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {
-  if (source.size() > template_limit)
-    fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), template_limit);
+  if (source.size() > chat_template_limit)
+    fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), chat_template_limit);
   refuse_other_encoding(source, name);
   if (const size_t nul = source.find('\0'); nul != std::string::npos) {
     fail(ErrorKind::corrupt, "{}: the template has a NUL byte at byte {}, which no text has; fetch it again", name, nul + 1);
@@ -53,7 +51,7 @@ jinja::Loader loader_of(const fs::path& folder) {
     if (!bare) {
       fail(ErrorKind::invalid, "a chat template includes `{}`; only a file beside it may be included, by its bare name", printable(name, 300));
     }
-    const auto source = read_file(folder / name, template_limit);
+    const auto source = read_file(folder / name, chat_template_limit);
     return source ? compile_text(*source, name) : nullptr;
   };
 }
@@ -81,13 +79,13 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
   out.folder_ = folder;
   const std::string config_name = printable_path(folder / config_file);
   Json config = Json::object();
-  if (const auto text = read_file(folder / config_file, file_limit)) config = parse_json(*text, config_name);
+  if (const auto text = read_file(folder / config_file, tokenizer_config_limit)) config = parse_json(*text, config_name);
   if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", config_name);
   for (const char* name : special_tokens) {
     if (!config.contains(name) || config[name].is_null()) continue;
     out.special_tokens_.emplace_back(name, Value::text(token_text(config[name]), Origin::from_template));
   }
-  if (const auto source = read_file(folder / template_file, template_limit)) {
+  if (const auto source = read_file(folder / template_file, chat_template_limit)) {
     refuse_impostor(*source, printable_path(folder / template_file), "a chat template");
     if (source->find_first_not_of(" \t\r\n") == std::string::npos)
       fail(ErrorKind::corrupt, "{}: the chat template is empty; fetch it again, or use --raw to send the text as it is",
