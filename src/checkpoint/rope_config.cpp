@@ -76,7 +76,7 @@ class Rope {
     for (const std::string_view key : yarn_keys) {
       if (!reader.has(key)) continue;
       fail(ErrorKind::corrupt, "{} is {}, but `{}` is there, which belongs to the type `yarn` alone; correct the type, or remove the key",
-           reader.about("rope_type"), type ? "`" + *type + "`" : "missing", key);
+           reader.about("rope_type"), type ? "`" + printable(*type) + "`" : "missing", key);
     }
   }
   std::string about(std::string_view key) const {
@@ -193,17 +193,17 @@ std::optional<ConfigReader> own_parameters(const ConfigReader& parameters, std::
 }
 
 /// What stands at the top of config.json beside ropes that have their own must be the value of one of them.
-void refuse_other_values_at_the_top(const ConfigReader& config, const RopeConfigs& ropes, int head_dim) {
+void refuse_other_values_at_the_top(const ConfigReader& config, const std::vector<RotaryConfig>& ropes, int head_dim) {
   const auto theta = config.number("rope_theta", 1.0, 1e15);
-  if (theta && *theta != ropes.full.theta && *theta != ropes.sliding.theta) {
-    fail(ErrorKind::corrupt, "{} is {}, but the ropes say {} and {}; the two must agree", config.about("rope_theta"), *theta, ropes.full.theta,
-         ropes.sliding.theta);
-  }
   const auto partial = config.number("partial_rotary_factor", 0.0, 1.0);
   const auto dimensions = static_cast<int>(head_dim * partial.value_or(0.0));
-  if (partial && dimensions != ropes.full.dimensions && dimensions != ropes.sliding.dimensions) {
-    fail(ErrorKind::corrupt, "{} is {}, but the ropes turn {} and {} of {} dimensions; the two must agree", config.about("partial_rotary_factor"),
-         *partial, ropes.full.dimensions, ropes.sliding.dimensions, head_dim);
+  const auto any = [&](const auto& agrees) { return std::any_of(ropes.begin(), ropes.end(), agrees); };
+  if (theta && !any([&](const RotaryConfig& rope) { return rope.theta == *theta; })) {
+    fail(ErrorKind::corrupt, "{} is {}, but the ropes have {}; the two must agree", config.about("rope_theta"), *theta, ropes.front().theta);
+  }
+  if (partial && !any([&](const RotaryConfig& rope) { return rope.dimensions == dimensions; })) {
+    fail(ErrorKind::corrupt, "{} is {}, but the ropes turn {} of {} dimensions; the two must agree", config.about("partial_rotary_factor"), *partial,
+         ropes.front().dimensions, head_dim);
   }
 }
 
@@ -242,7 +242,9 @@ RopeConfigs read_rope_configs(const ConfigReader& config, int head_dim, std::spa
   full_rope.note_absence(config.what(), ropes.full);
   sliding_rope.note_absence(config.what(), ropes.sliding);
   if (nested && !ropes.full.yarn && !ropes.sliding.yarn) Rope::refuse_yarn_keys_in(*parameters, parameters->text("rope_type"));
-  refuse_other_values_at_the_top(config, ropes, head_dim);
+  std::vector<RotaryConfig> stated = {ropes.full};
+  if (!sliding.empty()) stated.push_back(ropes.sliding);
+  refuse_other_values_at_the_top(config, stated, head_dim);
   return ropes;
 }
 

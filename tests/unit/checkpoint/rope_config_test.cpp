@@ -181,7 +181,8 @@ TEST(RopeConfig, WhatStandsAtTheTopMustBeTheValueOfARope) {
   const Json nested = {{"full_attention", yarn}, {"sliding_attention", plain}};
   for (const double theta : {500000.0, 10000.0}) EXPECT_NO_THROW(read({{"rope_parameters", nested}, {"rope_theta", theta}}));
   expect_refused({{"rope_parameters", nested}, {"rope_theta", 20000.0}}, ErrorKind::corrupt,
-                 {"config.json: `rope_theta` is 20000", "500000 and 10000"});
+                 {"config.json: `rope_theta` is 20000", "the ropes have 500000"});
+  expect_refused({{"rope_parameters", yarn}, {"rope_theta", 10000.0}}, ErrorKind::corrupt, {"`rope_theta` is 10000, but the ropes have 500000"});
   expect_refused({{"rope_parameters", nested}, {"rope_theta", "x"}}, ErrorKind::corrupt, {"`rope_theta` is \"x\", a number"});
   EXPECT_NO_THROW(read({{"rope_parameters", nested}, {"partial_rotary_factor", 0.5}}));
   expect_refused({{"rope_parameters", nested}, {"partial_rotary_factor", 0.25}}, ErrorKind::corrupt, {"`partial_rotary_factor` is 0.25"});
