@@ -78,8 +78,8 @@ TEST(HostileConfig, ExpertsWithoutEndAreRefusedAtOnce) {
                              {"at the limit", claims(1024, 64), {"1,000 or more tensors are missing"}}});
   HostileFolder folder;
   claims(64, 16384)(folder);
-  expect_refused(run_limited({"plan", "--config", folder.at(config), "--quantization", "bf16"}), "64 layers");
-  claims(1024, 64)(folder);
+  expect_refused(run_limited({"plan", "--config", folder.at(config), "--quantization", "bf16"}), "63 layers are sparse");
+  claims(256, 64)(folder);
   EXPECT_EQ(run_limited({"plan", "--config", folder.at(config), "--quantization", "bf16"}).exit_code, 0);
 }
 

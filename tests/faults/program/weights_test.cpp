@@ -127,11 +127,12 @@ TEST(HostileHeader, TensorsThatAreNotThoseOfTheModel) {
 
 TEST(HostileWeights, FilesThatWereCutSayHowManyBytesAreMissing) {
   const std::string whole = HostileFolder::original("model.safetensors");
-  expect_all_refuse("model.safetensors",
-                    {{"1", [&](auto& folder) { put_weights(folder, whole.substr(0, whole.size() - 1)); }, {"1 byte are missing", "incomplete"}},
-                     {"half", [&](auto& folder) { put_weights(folder, whole.substr(0, 7'000'000)); }, {"7,007,872 bytes are missing", "incomplete"}},
-                     {"header", [&](auto& folder) { put_weights(folder, whole.substr(0, 5000)); }, {"the file has 5,000 bytes", "incomplete"}},
-                     {"length", [&](auto& folder) { put_weights(folder, whole.substr(0, 5)); }, {"5 bytes", "at least 8", "incomplete"}}});
+  expect_all_refuse(
+      "model.safetensors",
+      {{"1", [&](auto& folder) { put_weights(folder, whole.substr(0, whole.size() - 1)); }, {"1 byte is missing", "incomplete"}},
+       {"half", [&](auto& folder) { put_weights(folder, whole.substr(0, 7'000'000)); }, {"7,007,872 bytes are missing", "incomplete"}},
+       {"header", [&](auto& folder) { put_weights(folder, whole.substr(0, 5000)); }, {"the file has 5,000 bytes in all, at least", "incomplete"}},
+       {"length", [&](auto& folder) { put_weights(folder, whole.substr(0, 5)); }, {"5 bytes", "at least 8", "incomplete"}}});
 }
 
 // Which file is wrong is known only when the weights are read: by whatever computes with them.

@@ -17,11 +17,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> assumed(const Json& config) { return read_model_config(config, "config.json").assumptions; }
 
-Json base() {
-  Json config = testing_support::CheckpointBuilder().config;
-  config["rope_parameters"]["full_attention"]["attention_factor"] = 1.0;
-  return config;
-}
+Json base() { return testing_support::CheckpointBuilder().config; }
 
 TEST(ConfigAssumptions, PublishedConfigsLeaveNothingOpen) {
   for (const PublishedShape& shape : published_shapes()) EXPECT_THAT(assumed(config_of(shape, shape.layers)), IsEmpty()) << shape.name;
