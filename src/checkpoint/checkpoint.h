@@ -77,6 +77,8 @@ class Checkpoint {
   /// By which name and where it was found.
   const ModelLocation& location() const { return location_; }
   const ModelConfig& config() const { return config_; }
+  /// What is computed although config.json does not say it, and what it says that is not computed: a sentence each, for a warning.
+  const std::vector<std::string>& assumptions() const { return config_.assumptions; }
   /// config.json as it was parsed, for whoever says where a value stands in it; with the model_type of location() where that has one.
   const Json& document() const { return *document_; }
   /// What config.json itself says where location().model_type took its place and differs: "model_type `llama`".

@@ -117,8 +117,12 @@ std::optional<std::vector<std::string>> ConfigReader::texts(std::string_view key
 std::optional<ConfigReader> ConfigReader::child(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_object()) refuse_type(key, *value, "an object");
-  return ConfigReader(*value, what_, inside_.empty() ? std::string(key) : inside_ + "." + std::string(key));
+  return child_at(key, *value);
+}
+
+ConfigReader ConfigReader::child_at(std::string_view key, const Json& value) const {
+  if (!value.is_object()) refuse_type(key, value, "an object");
+  return ConfigReader(value, what_, inside_.empty() ? std::string(key) : inside_ + "." + std::string(key));
 }
 
 }  // namespace lagoon

@@ -38,6 +38,8 @@ class ConfigReader {
   std::optional<std::vector<int64_t>> integers(std::string_view key, int64_t least, int64_t most) const;
   std::optional<std::vector<std::string>> texts(std::string_view key) const;
   std::optional<ConfigReader> child(std::string_view key) const;
+  /// As child, of a member that is at hand: looking up each of many keys would take time quadratic in their number.
+  ConfigReader child_at(std::string_view key, const Json& value) const;
 
   /// An integer or a list of integers.
   std::optional<std::vector<int64_t>> integer_or_list(std::string_view key, int64_t least, int64_t most) const;

@@ -8,11 +8,6 @@
 #include <system_error>
 
 namespace lagoon {
-namespace {
-
-constexpr uint64_t file_limit = 1 << 20;
-
-}  // namespace
 
 GenerationConfig read_generation_config(const Json& document, std::string_view what) {
   const ConfigReader reader(document, std::string(what));
@@ -37,7 +32,7 @@ GenerationConfig load_generation_config(const std::filesystem::path& folder, con
   const auto status = std::filesystem::symlink_status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};
   const std::string what = printable_path(path);
-  return read_generation_config(parse_json(read_text(files, path, file_limit), what), what);
+  return read_generation_config(parse_json(read_text(files, path, generation_config_limit), what), what);
 }
 
 }  // namespace lagoon

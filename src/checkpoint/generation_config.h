@@ -13,6 +13,8 @@
 
 namespace lagoon {
 
+constexpr uint64_t generation_config_limit = 1 << 20;  // bytes of the file
+
 struct GenerationConfig {
   std::optional<bool> do_sample;  // false: greedy, whatever else is said
   std::optional<double> temperature;

@@ -32,9 +32,10 @@ bool is_folder(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-bool is_file(const std::filesystem::path& path) {
+/// Also what cannot be read, such as a pipe or a link that leads nowhere; reading it says why. Folders hold the second half of names.
+bool is_ref(const std::filesystem::path& path) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path, error);
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error)) && !is_folder(path);
 }
 
 /// @throws Error(io) for a folder that is there and cannot be looked into
@@ -142,7 +143,7 @@ std::filesystem::path find_in_hub_cache(const RepositoryName& repository, const 
          printable_path(folder));
   }
   const std::string revision = repository.revision.value_or("main");
-  if (is_file(folder / "refs" / revision)) return follow_ref(folder, revision);
+  if (is_ref(folder / "refs" / revision)) return follow_ref(folder, revision);
   require_open(folder / "refs");
   const std::filesystem::path snapshots = folder / "snapshots";
   const std::vector<std::string> names = snapshots_in(snapshots);
@@ -195,7 +196,7 @@ std::vector<std::string> snapshots_of(const RepositoryName& repository, const st
 }
 
 bool has_main(const RepositoryName& repository, const std::filesystem::path& hub_cache) {
-  return is_file(folder_of(repository, hub_cache) / "refs" / "main");
+  return is_ref(folder_of(repository, hub_cache) / "refs" / "main");
 }
 
 size_t unfinished_downloads(const RepositoryName& repository, const std::filesystem::path& hub_cache) {

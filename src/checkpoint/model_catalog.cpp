@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/edit_distance.h"
 #include "checkpoint/known_models.h"
 
 #include <algorithm>
@@ -37,35 +38,13 @@ std::vector<std::string> names_that(const std::vector<std::string>& names, const
   return found;
 }
 
-/// A row of the table below: the distances of one beginning of `typed` from all beginnings of `name`.
-using Row = std::vector<size_t>;
-
-/// Optimal string alignment: the last row of its table. Its last number is the distance; its least is that from the nearest beginning of `name`.
-Row last_row(std::string_view typed, std::string_view name) {
-  std::array<Row, 3> rows;  // two back, one back, now
-  for (Row& row : rows) row.resize(name.size() + 1);
-  for (size_t at = 0; at <= name.size(); ++at) rows[2][at] = at;
-  for (size_t i = 1; i <= typed.size(); ++i) {
-    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
-    Row& now = rows[2];
-    now[0] = i;
-    for (size_t j = 1; j <= name.size(); ++j) {
-      const bool same = typed[i - 1] == name[j - 1];
-      now[j] = std::min({rows[1][j] + 1, now[j - 1] + 1, rows[1][j - 1] + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1];
-      if (swapped) now[j] = std::min(now[j], rows[0][j - 2] + 1);
-    }
-  }
-  return rows[2];
-}
-
 struct Nearness {
   size_t whole;      // changes from the typed text to the name
   size_t beginning;  // to what the name begins with
 };
 
 Nearness nearness(const std::string& typed, const std::string& name) {
-  const Row row = last_row(lower_case(typed), lower_case(name));
+  const std::vector<size_t> row = edit_distances(lower_case(typed), lower_case(name));
   return {row.back(), *std::min_element(row.begin(), row.end())};
 }
 

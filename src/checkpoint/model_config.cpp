@@ -1,6 +1,7 @@
 #include "checkpoint/model_config.h"
 
 #include "base/error.h"
+#include "checkpoint/config_assumptions.h"
 #include "checkpoint/config_reader.h"
 #include "checkpoint/rope_config.h"
 #include "kernels/attention_block.h"
@@ -20,6 +21,7 @@ constexpr int64_t most_layers = 1024;
 constexpr int64_t most_width = 1 << 20;
 constexpr int64_t most_heads = 1 << 14;
 constexpr int64_t most_experts = 1 << 14;
+constexpr int64_t most_experts_in_all = 1 << 16;  // of all layers together; M.1 has 17,152
 constexpr int64_t most_vocabulary = 1 << 26;
 constexpr int64_t most_context = int64_t{1} << 40;
 
@@ -184,13 +186,17 @@ void read_gates(const ConfigReader& config, std::vector<LayerConfig>& layers) {
 }
 
 void read_experts(const ConfigReader& config, ModelConfig& model) {
-  const bool sparse = std::any_of(model.layers.begin(), model.layers.end(), [](const LayerConfig& layer) { return !layer.dense; });
-  const int64_t least = sparse ? 1 : 0;
+  const auto sparse = std::count_if(model.layers.begin(), model.layers.end(), [](const LayerConfig& layer) { return !layer.dense; });
+  const int64_t least = sparse > 0 ? 1 : 0;
   model.expert_width = static_cast<int>(config.integer("moe_intermediate_size", least, most_width).value_or(512));
   model.shared_width = static_cast<int>(config.integer("shared_expert_intermediate_size", least, most_width).value_or(512));
   model.experts = static_cast<int>(config.integer("num_experts", least, most_experts).value_or(256));
   model.experts_per_token = static_cast<int>(config.integer("num_experts_per_tok", least, most_experts).value_or(8));
-  if (sparse && model.experts_per_token > model.experts) {
+  if (sparse * model.experts > most_experts_in_all) {
+    fail(ErrorKind::unsupported, "{} is {} and {} layers are sparse; Lagoon runs models of at most {} experts in all, correct config.json",
+         config.about("num_experts"), model.experts, sparse, most_experts_in_all);
+  }
+  if (sparse > 0 && model.experts_per_token > model.experts) {
     fail(ErrorKind::corrupt, "{} is {}, `num_experts` is {}; a token cannot go to more experts than there are", config.about("num_experts_per_tok"),
          model.experts_per_token, model.experts);
   }
@@ -242,7 +248,9 @@ ModelConfig read_model_config(const Json& document, std::string_view what) {
   read_gates(config, model.layers);
   read_experts(config, model);
   read_window(config, model);
-  const RopeConfigs ropes = read_rope_configs(config, model.head_dim);
+  const RopeConfigs ropes = read_rope_configs(config, model.head_dim, model.layers);
+  model.assumptions = config_assumptions(config, model);
+  model.assumptions.insert(model.assumptions.end(), ropes.assumptions.begin(), ropes.assumptions.end());
   model.full_rotary = ropes.full;
   model.sliding_rotary = ropes.sliding;
   for (const int64_t id : config.integer_or_list("eos_token_id", 0, model.vocabulary - 1).value_or(std::vector<int64_t>{})) {

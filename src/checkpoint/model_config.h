@@ -55,7 +55,8 @@ struct ModelConfig {
   RotaryConfig full_rotary;
   RotaryConfig sliding_rotary;
   std::vector<LayerConfig> layers;
-  std::vector<int32_t> eos_ids;  // of config.json; generation_config.json may name more
+  std::vector<std::string> assumptions;  // sentences: what config.json leaves open (config_assumptions.h, rope_config.h)
+  std::vector<int32_t> eos_ids;          // of config.json; generation_config.json may name more
 
   int layer_count() const { return static_cast<int>(layers.size()); }
   int kv_width() const { return kv_heads * head_dim; }

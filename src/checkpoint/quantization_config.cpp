@@ -125,11 +125,11 @@ QuantizationConfig QuantizationConfig::read_block(const ConfigReader& block) {
       fail(ErrorKind::corrupt, "{} is {}, an object with `bits` and `group_size`, true or false was needed", block.about(path), shown(value));
     }
     // A path of no Laguna module, such as a stale entry, can harm nothing where its format is sound: no tensor is read by it.
-    if (!module && value.is_object()) read_format(*block.child(path), path);
+    if (!module && value.is_object()) read_format(block.child_at(path, value), path);
     if (!module || value == true) continue;  // true: as the top says
     StatedFormat stated;
     if (value.is_object()) {
-      stated = read_format(*block.child(path), path);
+      stated = read_format(block.child_at(path, value), path);
     } else {
       stated.quantized = false;
       stated.path = path;

@@ -63,6 +63,8 @@ std::optional<StoredType> type_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string format_missing(uint64_t bytes) { return format_bytes(bytes) + (bytes == 1 ? " is" : " are"); }
+
 uint64_t read_header_length(const ReadableFile& file, const std::string& path) {
   std::array<char, 64> first{};
   const uint64_t available = std::min<uint64_t>(first.size(), file.size());
@@ -84,8 +86,8 @@ uint64_t read_header_length(const ReadableFile& file, const std::string& path) {
          format_bytes(length));
   }
   if (length > file.size() - 8) {
-    fail(ErrorKind::corrupt, "{}: the header claims {}, the file has {} in all; the download is incomplete, fetch it again", path,
-         format_bytes(length), format_bytes(file.size()));
+    fail(ErrorKind::corrupt, "{}: the header claims {}, the file has {} in all, at least {} missing; the download is incomplete, fetch it again",
+         path, format_bytes(length), format_bytes(file.size()), format_missing(length - (file.size() - 8)));
   }
   return length;
 }
@@ -156,9 +158,9 @@ void check_inside_and_apart(const std::vector<TensorHeader>& tensors, uint64_t f
     if (end > file_size) {
       const TensorHeader& last = tensors[order.back()];
       fail(ErrorKind::corrupt,
-           "{}: tensor `{}` ends at byte {}, the file has {}: {} are missing up to the end of its last tensor; the download is incomplete, fetch it "
+           "{}: tensor `{}` ends at byte {}, the file has {}: {} missing up to the end of its last tensor; the download is incomplete, fetch it "
            "again",
-           path, printable(tensor.name), end, format_bytes(file_size), format_bytes(std::max(end, last.offset + last.bytes) - file_size));
+           path, printable(tensor.name), end, format_bytes(file_size), format_missing(std::max(end, last.offset + last.bytes) - file_size));
     }
   }
 }

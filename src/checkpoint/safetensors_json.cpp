@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -42,6 +43,50 @@ void check_count(std::string_view text, std::string_view what) {
   }
 }
 
+constexpr size_t longest_text = size_t{16} << 20;    // bytes; those of `__metadata__` may be long
+constexpr size_t longest_number = size_t{64} << 10;  // bytes, or another run without text and punctuation
+
+/// Refuses, without reading them, texts and numbers of which nlohmann would make several copies before it asks.
+class TokenLengths {
+ public:
+  static void check(std::string_view text, std::string_view what) {
+    size_t at = 0;
+    while (at < text.size()) {
+      const size_t begin = std::min(text.find('"', at), text.size());
+      check_outside(text.substr(at, begin - at), what);
+      if (begin == text.size()) return;
+      const size_t end = end_of_text(text, begin + 1);
+      if (end - begin > longest_text) refuse(what, "a text", end - begin, longest_text);
+      at = end + 1;
+    }
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::string_view what, std::string_view token, size_t length, size_t limit) {
+    fail(ErrorKind::corrupt, "{}: {} in the JSON has {}, at most {} are read; the file is damaged", what, token, format_bytes(length),
+         format_count(limit));
+  }
+
+  /// Where the quotation mark is that no backslash escapes.
+  static size_t end_of_text(std::string_view text, size_t begin) {
+    for (size_t at = text.find('"', begin); at != std::string_view::npos; at = text.find('"', at + 1)) {
+      size_t backslashes = 0;
+      while (at - backslashes > begin && text[at - backslashes - 1] == '\\') ++backslashes;
+      if (backslashes % 2 == 0) return at;
+    }
+    return text.size();
+  }
+
+  static void check_outside(std::string_view run, std::string_view what) {
+    if (run.size() <= longest_number) return;
+    for (size_t begin = 0; begin < run.size();) {
+      const size_t end = std::min(run.find_first_of(" \t\r\n,:[]{}", begin), run.size());
+      if (end - begin > longest_number) refuse(what, "a number", end - begin, longest_number);
+      begin = end + 1;
+    }
+  }
+};
+
 class HeaderReader : public StreamReader {
  public:
   HeaderReader(std::string_view what, std::map<std::string, std::string>& metadata, const std::function<void(HeaderEntry&)>& take)
@@ -54,7 +99,7 @@ class HeaderReader : public StreamReader {
   bool number_unsigned(uint64_t value) {
     if (at_ == At::shape) {
       if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) misplaced("the number " + std::to_string(value));
-      if (entry_.shape.size() == dimension_limit) refuse("tensor `" + printable(entry_.name) + "` has more than 32 dimensions");
+      if (entry_.shape.size() == dimension_limit) refuse("tensor `" + printable(entry_.name) + "` has more than 8 dimensions");
       entry_.shape.push_back(static_cast<int64_t>(value));
     } else if (at_ == At::offsets && offsets_ < 2) {
       (offsets_++ == 0 ? entry_.begin : entry_.end) = value;
@@ -129,7 +174,7 @@ class HeaderReader : public StreamReader {
  private:
   enum class At { start, root, metadata, tensor, shape, offsets, done };
   static constexpr unsigned type_field = 1, shape_field = 2, offsets_field = 4;
-  static constexpr size_t dimension_limit = 32;
+  static constexpr size_t dimension_limit = 8;
   static constexpr size_t metadata_limit = 10'000;                  // entries
   static constexpr size_t metadata_bytes_limit = size_t{16} << 20;  // keys and texts together
 
@@ -243,6 +288,7 @@ void read_header_json(std::string_view text, std::string_view what, std::map<std
                       const std::function<void(HeaderEntry&)>& take) {
   refuse_nul(text, what);
   check_count(text, what);
+  TokenLengths::check(text, what);
   HeaderReader reader(what, metadata, take);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);
 }
@@ -250,6 +296,7 @@ void read_header_json(std::string_view text, std::string_view what, std::map<std
 std::vector<std::pair<std::string, std::string>> read_weight_map(std::string_view text, std::string_view what) {
   if (text.empty()) fail(ErrorKind::corrupt, "{}: the file is empty, an index in JSON was expected; fetch it again", what);
   refuse_nul(text, what);
+  TokenLengths::check(text, what);
   WeightMapReader reader(what);
   Json::sax_parse(text.data(), text.data() + text.size(), &reader);
   if (!reader.found) fail(ErrorKind::corrupt, "{}: the key `weight_map` is missing; fetch the file again", what);

@@ -5,6 +5,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace lagoon {
 namespace {
 
@@ -24,32 +26,50 @@ constexpr std::array<Wording, 5> wordings{{
      "fetch config.json and weights from the same revision"},
     {"one tensor is missing", "{} tensors are missing", "fetch the whole checkpoint again"},
     {"one tensor belongs to no part of the model that config.json describes", "{} tensors belong to no part of the model that config.json describes",
-     "Lagoon does not pass over weights that it cannot place; use a checkpoint without them"},
+     "use a checkpoint without them, Lagoon passes over no weights"},
 }};
 
 }  // namespace
 
 void FaultList::add(Kind kind, const std::string& item) {
-  const auto at = static_cast<size_t>(kind);
-  if (!known_[at].insert(item).second) return;
-  ++entries_[at].count;
-  if (entries_[at].first.size() < shown) entries_[at].first.push_back(item);
+  Entry& entry = entries_[static_cast<size_t>(kind)];
+  if (entry.known.size() == limit || !entry.known.insert(item).second) return;
+  if (entry.first.size() < shown) entry.first.push_back(printable(item, item_room - 8));
+}
+
+bool FaultList::full() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.known.size() == limit; });
+}
+
+std::string FaultList::told(Kind kind, size_t& room) const {
+  const Entry& entry = entries_[static_cast<size_t>(kind)];
+  const Wording& wording = wordings[static_cast<size_t>(kind)];
+  const size_t count = entry.known.size();
+  std::string sentence =
+      count == 1 ? std::string(wording.one) : fmt::format(fmt::runtime(wording.many), format_count(count) + (count == limit ? " or more" : ""));
+  size_t named = 0;
+  for (const std::string& item : entry.first) {
+    if (item.size() > room) break;
+    room -= item.size();
+    sentence += (named++ == 0 ? ": " : ", ") + item;
+  }
+  return named == 0 || named == count ? sentence : sentence + ", ...";
 }
 
 void FaultList::throw_if_any(const std::string& where) const {
-  std::string sentence = where;
-  bool only_surplus = true;
-  size_t kinds = 0;
-  for (size_t at = 0; at < entries_.size(); ++at) {
-    const Entry& entry = entries_[at];
-    if (entry.count == 0) continue;
-    only_surplus = only_surplus && at == static_cast<size_t>(Kind::surplus);
-    const std::string count =
-        entry.count == 1 ? std::string(wordings[at].one) : fmt::format(fmt::runtime(wordings[at].many), format_count(entry.count));
-    sentence += fmt::format("{}{}: {}{}; {}", kinds++ == 0 ? ": " : ". Also, ", count, fmt::join(entry.first, ", "),
-                            entry.count > shown ? ", ..." : "", wordings[at].advice);
+  std::vector<Kind> kinds;
+  for (const Kind kind : {Kind::doubled, Kind::contradictory, Kind::misshaped, Kind::missing, Kind::surplus}) {
+    if (!entries_[static_cast<size_t>(kind)].known.empty()) kinds.push_back(kind);
   }
-  if (kinds > 0) throw Error(only_surplus ? ErrorKind::unsupported : ErrorKind::corrupt, sentence);
+  if (kinds.empty()) return;
+  size_t room = item_room;
+  std::string sentence = told(kinds[0], room);
+  if (kinds.size() > 1) sentence += "; also, " + told(kinds[1], room);
+  size_t others = 0;
+  for (size_t at = 2; at < kinds.size(); ++at) others += entries_[static_cast<size_t>(kinds[at])].known.size();
+  if (others > 0) sentence += fmt::format("; and {} {}", format_count(others), others == 1 ? "other fault" : "other faults");
+  throw Error(kinds[0] == Kind::surplus ? ErrorKind::unsupported : ErrorKind::corrupt,
+              fmt::format("{}: {}; {}", where, sentence, wordings[static_cast<size_t>(kinds[0])].advice));
 }
 
 TensorTable::TensorTable(const std::vector<TensorHeader>& tensors, const std::string& where, FaultList& faults)
@@ -89,9 +109,11 @@ const TensorHeader* TensorTable::take(const ModulePath& path, Part part) {
   return &tensors_[at->second];
 }
 
-void TensorTable::report_surplus(FaultList& faults) const {
+void TensorTable::report_surplus(FaultList& faults, bool all_looked_for) const {
   for (size_t at = 0; at < tensors_.size(); ++at) {
-    if (!used_[at] && !is_ignorable(tensors_[at].name)) faults.add(FaultList::Kind::surplus, fmt::format("`{}`", printable(tensors_[at].name)));
+    const std::string& name = tensors_[at].name;
+    if (used_[at] || is_ignorable(name) || (!all_looked_for && parse_tensor_name(name))) continue;
+    faults.add(FaultList::Kind::surplus, fmt::format("`{}`", printable(name)));
   }
 }
 

@@ -1,5 +1,5 @@
 // tensor_table.h: the tensors of a checkpoint by what their names mean, each marked when it is used, and the faults found on
-// the way, gathered so that one error can name the first few of each kind and the count.
+// the way, gathered so that one short sentence can name the first of them and the counts.
 #pragma once
 
 #include "checkpoint/safetensors.h"
@@ -17,20 +17,27 @@ class FaultList {
  public:
   enum class Kind { doubled, contradictory, misshaped, missing, surplus };
 
-  /// The same item counts once.
+  /// The same item counts once. Of a kind that is full nothing more is kept.
   void add(Kind kind, const std::string& item);
+
+  /// Whether some kind has so many that whoever looks for more may stop.
+  bool full() const;
 
   /// @throws Error if anything was added: corrupt, or unsupported if there is nothing but surplus
   void throw_if_any(const std::string& where) const;
 
  private:
+  static constexpr size_t limit = 1000;  // of one kind
   struct Entry {
     std::vector<std::string> first;  // at most `shown`
-    size_t count = 0;
+    std::unordered_set<std::string> known;
   };
-  static constexpr size_t shown = 4;
+  static constexpr size_t shown = 2;
+  static constexpr size_t item_room = 220;  // bytes of all items in the sentence
+  /// "3 tensors are missing: `a`, ...", with as many names as there is room for.
+  std::string told(Kind kind, size_t& room) const;
+
   std::array<Entry, 5> entries_;
-  std::array<std::unordered_set<std::string>, 5> known_;
 };
 
 class TensorTable {
@@ -45,8 +52,9 @@ class TensorTable {
   /// As find; the tensor counts as used.
   const TensorHeader* take(const ModulePath& path, Part part);
 
-  /// Adds every tensor that was never taken and is not ignorable to the faults as surplus.
-  void report_surplus(FaultList& faults) const;
+  /// Adds what was never taken and is not ignorable to the faults as surplus.
+  /// @param all_looked_for  false: some tensors were not looked for, so only names that mean nothing are surplus
+  void report_surplus(FaultList& faults, bool all_looked_for) const;
 
   /// Throws Error(unsupported) if there are tensors of layers from `layer_count` on.
   void refuse_layers_beyond(int layer_count, const std::string& where) const;

@@ -65,7 +65,7 @@ class Assembler {
     all.final_norm = vector({Module::final_norm, 1, config_.hidden});
     all.head = matrix({Module::head, config_.vocabulary, config_.hidden});
     all.layers.resize(config_.layers.size());
-    for (int layer = 0; layer < config_.layer_count(); ++layer) {
+    for (int layer = 0; layer < config_.layer_count() && !faults_.full(); ++layer) {
       LayerSource& source = all.layers[static_cast<size_t>(layer)];
       all.gates.push_back(attention(layer, source));
       if (config_.layers[static_cast<size_t>(layer)].dense) {
@@ -74,7 +74,7 @@ class Assembler {
         experts(layer, source);
       }
     }
-    table_.report_surplus(faults_);
+    table_.report_surplus(faults_, !faults_.full());
     faults_.throw_if_any(where_);
     all.bytes = bytes_;
     return all;
@@ -123,7 +123,7 @@ class Assembler {
       source.expert_bias = vector({Module::expert_bias, 1, config_.experts, layer});
     }
     source.experts.reserve(static_cast<size_t>(config_.experts));
-    for (int expert = 0; expert < config_.experts; ++expert) {
+    for (int expert = 0; expert < config_.experts && !faults_.full(); ++expert) {
       source.experts.push_back(
           mlp({Module::expert_gate, Module::expert_up, Module::expert_down, Module::expert_gate_up}, config_.expert_width, layer, expert));
     }
@@ -172,7 +172,7 @@ class Assembler {
   const TensorHeader* take_shaped(const Need& need, const Place& place, Part part, int64_t columns) {
     const TensorHeader* tensor = take(place, part);
     if (tensor == nullptr) {
-      faults_.add(Kind::missing, fmt::format("`{}{}`", printable(without_part(table_.find(place.path, Part::values)->name), 4096),
+      faults_.add(Kind::missing, fmt::format("`{}{}`", printable(without_part(table_.find(place.path, Part::values)->name)),
                                              part == Part::scales ? ".scales" : ".biases"));
       return nullptr;
     }
@@ -273,10 +273,9 @@ class Assembler {
     const TensorHeader* biases = take_shaped(need, place, Part::biases, groups);
     if (values == nullptr || scales == nullptr || biases == nullptr) return {};
     const auto element = element_type(scales->type);
-    if (!element || biases->type != scales->type) {
-      misshaped(*biases, element ? fmt::format("{} as its scales", name_of(scales->type)) : "BF16, F16 or F32");
-      return {};
-    }
+    if (!element) misshaped(*scales, "BF16, F16 or F32");
+    if (element && biases->type != scales->type) misshaped(*biases, fmt::format("{} as its scales", name_of(scales->type)));
+    if (!element || biases->type != scales->type) return {};
     WeightSource source;
     source.name = name_of_source(need, place, codes);
     source.format = {WeightFormat::Kind::affine, *element, format->bits, format->group};

@@ -1,5 +1,6 @@
 #include "checkpoint/weight_files.h"
 
+#include "base/byte_size.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/impostor.h"
@@ -157,6 +158,17 @@ std::vector<std::string> files_of(const WeightMap& map, const std::filesystem::p
   return {names.begin(), names.end()};
 }
 
+[[noreturn]] void refuse_two_checkpoints(const std::filesystem::path& folder, const std::string& shard, std::string_view named_by) {
+  fail(ErrorKind::corrupt, "{}: `{}` is here, and so is {}`{}`, which belongs to another checkpoint; remove the files of the one that is not meant",
+       printable_path(folder), single_name, named_by, printable(shard));
+}
+
+/// An index beside model.safetensors that does not speak of it.
+void refuse_index_of_others(const WeightMap& map, const std::filesystem::path& folder) {
+  const auto speaks_of_it = [](const auto& item) { return item.second == single_name; };
+  if (std::none_of(map.begin(), map.end(), speaks_of_it)) refuse_two_checkpoints(folder, map.begin()->second, "an index that names ");
+}
+
 void check_against_index(const WeightFiles& opened, const WeightMap& map, const std::string& index) {
   size_t found = 0;
   for (const TensorHeader& tensor : opened.tensors) {
@@ -172,13 +184,14 @@ void check_against_index(const WeightFiles& opened, const WeightMap& map, const 
     }
     ++found;
   }
-  if (found == map.size()) return;
+  const size_t missing = map.size() - found;
+  if (missing == 0) return;
   std::set<std::string_view> present;
   for (const TensorHeader& tensor : opened.tensors) present.insert(tensor.name);
   const auto absent = std::find_if(map.begin(), map.end(), [&](const auto& item) { return !present.contains(item.first); });
-  fail(ErrorKind::corrupt,
-       "{}: {} tensors of the index are in no file, such as `{}`, which should be in `{}`; fetch index and weights from the same revision", index,
-       map.size() - found, printable(absent->first), printable(absent->second));
+  fail(ErrorKind::corrupt, "{}: {} of the index {} in no file, such as `{}`, which should be in `{}`; fetch index and weights from the same revision",
+       index, missing == 1 ? "one tensor" : format_count(missing) + " tensors", missing == 1 ? "is" : "are", printable(absent->first),
+       printable(absent->second));
 }
 
 WeightFiles open_files(const std::filesystem::path& folder, const std::vector<std::string>& names, const Files& files) {
@@ -232,19 +245,18 @@ WeightFiles open_weight_files(const std::filesystem::path& folder, const Files& 
   std::copy_if(names.begin(), names.end(), std::back_inserter(weights), is_weight_file);
   const std::filesystem::path index = folder / index_name;
   const bool has_index = names.contains(std::string(index_name));
-  if (names.contains(std::string(single_name))) {
-    WeightFiles opened = open_files(folder, {std::string(single_name)}, files);
-    if (!has_index) return opened;
-    const WeightMap map = read_index(index, files);
-    const bool of_this_file = std::all_of(map.begin(), map.end(), [](const auto& item) { return item.second == single_name; });
-    if (of_this_file) check_against_index(opened, map, printable_path(index));
-    return opened;
-  }
+  const bool has_single = names.contains(std::string(single_name));
   if (has_index) {
     const WeightMap map = read_index(index, files);
+    if (has_single) refuse_index_of_others(map, folder);
     WeightFiles opened = open_files(folder, files_of(map, folder, names), files);
     check_against_index(opened, map, printable_path(index));
     return opened;
+  }
+  if (has_single) {
+    const auto shard = std::find_if(weights.begin(), weights.end(), [](const std::string& name) { return shard_number(name).has_value(); });
+    if (shard != weights.end()) refuse_two_checkpoints(folder, *shard, "");
+    return open_files(folder, {std::string(single_name)}, files);
   }
   if (weights.size() == 1 && !shard_number(weights.front())) return open_files(folder, weights, files);
   return open_files(folder, numbered_shards(folder, weights), files);

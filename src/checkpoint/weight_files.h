@@ -1,6 +1,6 @@
 // weight_files.h: which files of a folder hold the weights, opened, with all their headers.
-//   model.safetensors               alone; an index beside it is checked if it speaks of this file, else it is left over
-//   model.safetensors.index.json    names the shards; each tensor must be where it says, and nothing else
+//   model.safetensors.index.json    names the files; each tensor must be where it says, and nothing else
+//   model.safetensors               without an index; shards, or an index of shards, beside it are another checkpoint and refused
 //   model-00001-of-00003.safetensors ...   without an index: all numbers must be there
 //   any one other .safetensors      if it is the only one
 #pragma once

@@ -193,7 +193,8 @@ FormatMap formats_named(const std::string& quantization, const Environment& envi
   std::error_code error;
   if (std::filesystem::exists(quantization, error)) return read_map(quantization);
   fail(ErrorKind::invalid,
-       "--quantization `{}`: write bf16, BITS/GROUP such as 4/64, the name of a known artifact, or a JSON file with a quantization block",
+       "--quantization `{}`: there is no such file; write bf16, BITS/GROUP such as 4/64, the name of a known artifact, or a JSON file with a "
+       "quantization block",
        printable(quantization));
 }
 

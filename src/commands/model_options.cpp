@@ -27,7 +27,8 @@ void use_models_dirs(const std::vector<std::string>& directories, CheckpointPlac
     const bool is_folder = std::filesystem::is_directory(directory, error);
     if (!is_folder && !why.empty()) fail(ErrorKind::invalid, "--models-dir {}", why);
     if (!is_folder) {
-      fail(ErrorKind::invalid, "--models-dir {}: there is no such folder; give the folder that model folders are in", printable(directory, 4096));
+      fail(ErrorKind::invalid, "--models-dir {}: {}; give the folder that model folders are in", printable(directory, 4096),
+           std::filesystem::exists(directory, error) ? "this is a file" : "there is no such folder");
     }
     all.emplace_back(directory);
   }

@@ -171,6 +171,7 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   describe_plan(checkpoint, request, loaded.plan, bound, environment.console);
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
   if (const std::string note = location_note(checkpoint); !note.empty()) environment.console.note(note);
+  for (const std::string& assumption : checkpoint.assumptions()) environment.console.warning(assumption);
   watch_interrupts();
   leave_in_time();
   loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);

@@ -2,7 +2,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "checkpoint/generation_config.h"
+#include "text/chat_template.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_config.h"
 
 #include <fmt/ranges.h>
 #include <openssl/sha.h>
@@ -15,8 +18,6 @@
 
 namespace lagoon {
 namespace {
-
-constexpr uint64_t text_limit = 512u << 20;  // bytes of tokenizer.json; published ones have less than 10 MB
 
 struct KnownHash {
   std::string_view sha256;
@@ -210,21 +211,21 @@ std::string format_summary(const Checkpoint& checkpoint) {
 
 ModelTexts read_model_texts(const std::filesystem::path& folder, const Files& files) {
   ModelTexts texts;
-  const auto read = [&](const char* name) -> std::optional<std::string> {
+  const auto read = [&](const char* name, uint64_t limit) -> std::optional<std::string> {
     const std::filesystem::path path = folder / name;
     std::error_code error;
     if (std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found) return std::nullopt;
     try {
-      return read_text(files, path, text_limit);
+      return read_text(files, path, limit);
     } catch (const Error& failure) {
       texts.problems.emplace_back(failure.what());
       return std::nullopt;
     }
   };
-  texts.chat_template = read("chat_template.jinja");
-  texts.tokenizer_config = read("tokenizer_config.json");
-  texts.tokenizer = read("tokenizer.json");
-  texts.generation_config = read("generation_config.json");
+  texts.chat_template = read("chat_template.jinja", chat_template_limit);
+  texts.tokenizer_config = read("tokenizer_config.json", tokenizer_config_limit);
+  texts.tokenizer = read("tokenizer.json", tokenizer_file_limit);
+  texts.generation_config = read("generation_config.json", generation_config_limit);
   return texts;
 }
 

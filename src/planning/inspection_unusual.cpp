@@ -65,18 +65,16 @@ void look_at_defaults(const Checkpoint& checkpoint, Sentences& found) {
                                "num_attention_heads",
                                "num_key_value_heads",
                                "head_dim",
-                               "rms_norm_eps",
                                "num_experts",
-                               "num_experts_per_tok",
                                "moe_intermediate_size",
                                "shared_expert_intermediate_size",
-                               "moe_routed_scaling_factor",
                                "max_position_embeddings"};
   std::vector<std::string> missing;
   for (const char* key : keys) {
     if (!states(checkpoint, key)) missing.push_back(fmt::format("`{}`", key));
   }
   if (!missing.empty()) found.push_back(fmt::format("config.json leaves out {}; the class defaults of LagunaConfig count", fmt::join(missing, ", ")));
+  found.insert(found.end(), checkpoint.assumptions().begin(), checkpoint.assumptions().end());
   const ModelConfig& config = checkpoint.config();
   const bool open_gate = std::any_of(config.layers.begin(), config.layers.end(), [](const LayerConfig& layer) { return !layer.stated_gate; });
   if (open_gate) {

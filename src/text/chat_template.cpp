@@ -21,18 +21,17 @@ namespace fs = std::filesystem;
 using jinja::Value;
 
 constexpr const char* template_file = "chat_template.jinja";
-constexpr size_t template_limit = size_t{1} << 20;  // bytes of a template; published ones have less than 30 KB
 
 /// The bytes of a regular file, or nothing where there is no file.
 std::optional<std::string> read_template(const fs::path& path) {
   std::error_code error;  // a link that leads nowhere is a fault, not an absent file
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::nullopt;
-  return read_text(SystemFiles(), path, template_limit);
+  return read_text(SystemFiles(), path, chat_template_limit);
 }
 
 std::shared_ptr<const jinja::Template> compile_text(const std::string& source, const std::string& name) {
-  if (source.size() > template_limit)
-    fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), template_limit);
+  if (source.size() > chat_template_limit)
+    fail(ErrorKind::unsupported, "{}: the template has {} bytes, the limit is {}", name, source.size(), chat_template_limit);
   refuse_other_encoding(source, name);
   if (const size_t nul = source.find('\0'); nul != std::string::npos) {
     fail(ErrorKind::corrupt, "{}: the template has a NUL byte at byte {}, which no text has; fetch it again", name, nul + 1);

@@ -20,6 +20,8 @@
 
 namespace lagoon {
 
+constexpr size_t chat_template_limit = size_t{1} << 20;  // bytes of a template; published ones have less than 30 KB
+
 struct ChatRequest {
   jinja::Value messages;  // as prepare_messages (chat_messages.h) takes them
   jinja::Value tools;     // a list of objects; missing or none: no tools

@@ -14,7 +14,6 @@
 namespace lagoon {
 namespace {
 
-constexpr uintmax_t largest_file = uintmax_t{64} * 1024 * 1024;             // bytes; published ones have less than 20 MiB
 constexpr size_t longest_text = size_t{2} * 1024 * 1024 * 1024 - (1 << 20);  // bytes; positions are 31 bits wide
 
 std::vector<int32_t> ids_of(const std::vector<AddedToken>& tokens) {
@@ -192,7 +191,7 @@ Tokenizer Tokenizer::parse(std::string_view json, std::string_view name) {
 }
 
 Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
-  return parse(read_text(SystemFiles(), tokenizer_json, largest_file), printable_path(tokenizer_json));
+  return parse(read_text(SystemFiles(), tokenizer_json, tokenizer_file_limit), printable_path(tokenizer_json));
 }
 
 std::vector<int32_t> Tokenizer::framed(std::vector<int32_t> ids, bool add_special_tokens) const {

@@ -23,6 +23,8 @@
 
 namespace lagoon {
 
+constexpr uint64_t tokenizer_file_limit = uint64_t{64} << 20;  // bytes of tokenizer.json; published ones have less than 20 MiB
+
 /// Told from time to time how many bytes of a text are encoded; what it throws ends the encoding.
 using EncodingProgress = std::function<void(uint64_t done, uint64_t total)>;
 

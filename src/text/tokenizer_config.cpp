@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t file_limit = size_t{16} << 20;  // bytes
 constexpr std::array<const char*, 7> special_tokens = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
 }  // namespace
@@ -22,7 +21,7 @@ Json load_tokenizer_config(const fs::path& folder) {
   std::error_code error;  // a link that leads nowhere is a fault, not an absent file
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return Json::object();
   const std::string name = printable_path(path);
-  Json config = parse_json(read_text(SystemFiles(), path, file_limit), name);
+  Json config = parse_json(read_text(SystemFiles(), path, tokenizer_config_limit), name);
   if (!config.is_object()) fail(ErrorKind::corrupt, "{}: the file must hold a JSON object", name);
   return config;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 namespace lagoon {
 
+constexpr uint64_t tokenizer_config_limit = uint64_t{16} << 20;  // bytes
 constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 
 /// The file of a model folder; an empty object if there is none.

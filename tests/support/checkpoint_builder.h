@@ -252,6 +252,7 @@ class CheckpointBuilder {
                                    {"original_max_position_embeddings", 64},
                                    {"beta_fast", 32.0},
                                    {"beta_slow", 1.0},
+                                   {"attention_factor", 1.2079441541679836},
                                    {"partial_rotary_factor", 0.5}}},
                                  {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 10000.0}, {"partial_rotary_factor", 1.0}}}};
   }

@@ -63,6 +63,26 @@ TEST(HostileConfig, ASizeThatContradictsTheTensorsIsRefused) {
                               {"`layer_types` has 1 entries, `num_hidden_layers` is 8"}}});
 }
 
+TEST(HostileConfig, ExpertsWithoutEndAreRefusedAtOnce) {
+  const auto claims = [](int layers, int experts) {
+    return [=](HostileFolder& folder) {
+      folder.edit(config, [&](Json& document) {
+        for (const char* key : {"layer_types", "mlp_layer_types", "num_attention_heads_per_layer"}) document.erase(key);
+        document["rope_parameters"].erase("sliding_attention");
+        document["num_hidden_layers"] = layers;
+        document["num_experts"] = experts;
+      });
+    };
+  };
+  expect_all_refuse(config, {{"beyond the limit", claims(1024, 16384), {"`num_experts` is 16384 and 1023 layers are sparse"}},
+                             {"at the limit", claims(1024, 64), {"1,000 or more tensors are missing"}}});
+  HostileFolder folder;
+  claims(64, 16384)(folder);
+  expect_refused(run_limited({"plan", "--config", folder.at(config), "--quantization", "bf16"}), "63 layers are sparse");
+  claims(256, 64)(folder);
+  EXPECT_EQ(run_limited({"plan", "--config", folder.at(config), "--quantization", "bf16"}).exit_code, 0);
+}
+
 TEST(HostileConfig, RopeKeysAreKnownAndInRange) {
   const auto rope = [](const char* key, const Json& value) {
     return [=](HostileFolder& folder) { folder.edit(config, [&](Json& document) { document["rope_parameters"]["full_attention"][key] = value; }); };
@@ -88,6 +108,30 @@ TEST(HostileConfig, HundredsOfThousandsOfKeysTakeNoTime) {
     around.emplace_back("text_config", std::move(inner));
   });
   EXPECT_EQ(run_limited({"plan", folder.path()}).exit_code, 0);
+}
+
+TEST(HostileConfig, ManyQuantizedPathsTakeNoTime) {
+  const HostileFolder folder;
+  folder.edit(config, [](Json& document) {
+    document["quantization"] = {{"bits", 4}, {"group_size", 64}};
+    auto& paths = document["quantization"].get_ref<Json::object_t&>();
+    for (int at = 0; at < 40'000; ++at) {
+      paths.emplace_back(fmt::format("stale.{}", at), Json{{"bits", 4}, {"group_size", 64}});
+    }
+  });
+  EXPECT_EQ(run_limited({"inspect", folder.path()}).exit_code, 0);
+}
+
+TEST(HostileConfig, TextsBesideTheWeightsHaveTheLimitsOfTheirLoaders) {
+  for (const char* name : {"chat_template.jinja", "generation_config.json", "tokenizer_config.json"}) {
+    SCOPED_TRACE(name);
+    const HostileFolder folder;
+    folder.put(name, "{}");
+    std::filesystem::resize_file(folder.at(name), 200u << 20);
+    const ProgramRun run = run_limited({"inspect", folder.path()});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_THAT(run.output, testing::HasSubstr(std::string(name) + ": the file has 209,715,200 bytes, at most"));
+  }
 }
 
 TEST(HostileConfig, IdsBeyondTheVocabularyAreNamed) {

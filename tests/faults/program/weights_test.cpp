@@ -62,6 +62,15 @@ TEST(HostileHeader, JsonThatIsNoHeader) {
        {"a key twice", [](auto& folder) { folder.put_header(R"({"a":{"dtype":"U8","dtype":"U8"}})"); }, {"tensor `a` has the key `dtype` twice"}}});
 }
 
+TEST(HostileHeader, TokensWithoutEndAreRefusedAtOnce) {
+  expect_all_refuse(
+      "model.safetensors",
+      {{"a number",
+        [](auto& folder) { folder.put_header("{\"a\":" + std::string(90'000'000, '1') + "}"); },
+        {"a number in the JSON has 90,000,000 bytes"}},
+       {"a key", [](auto& folder) { folder.put_header("{\"" + std::string(99'000'000, 'a') + "\":1}"); }, {"a text in the JSON has 99,000,"}}});
+}
+
 TEST(HostileHeader, RangesThatCannotBe) {
   const auto offsets = [](uint64_t begin, uint64_t end) {
     return [begin, end](HostileFolder& folder) { folder.set_tensor(embedding_name, "data_offsets", Json::array({begin, end})); };
@@ -88,7 +97,7 @@ TEST(HostileHeader, ShapesAndTypesThatCannotBe) {
        {"beyond 2^63 and a zero", shape({uint64_t{1} << 62, uint64_t{1} << 62, 0}), {"`model.embed_tokens.weight`", "leaves the range"}},
        {"negative", shape({-1845, -128}), {"the number -1845", "`model.embed_tokens.weight`"}},
        {"fraction", shape({1845.5, 128}), {"the number 1845.5"}},
-       {"a thousand dimensions", shape(std::vector<int>(1000, 1)), {"more than 32 dimensions"}},
+       {"a thousand dimensions", shape(std::vector<int>(1000, 1)), {"more than 8 dimensions"}},
        {"zero",
         [](auto& folder) {
           folder.edit_header([](Json& header) { header[embedding_name].update({{"shape", {0, 128}}, {"data_offsets", {0, 0}}}); });
@@ -118,11 +127,12 @@ TEST(HostileHeader, TensorsThatAreNotThoseOfTheModel) {
 
 TEST(HostileWeights, FilesThatWereCutSayHowManyBytesAreMissing) {
   const std::string whole = HostileFolder::original("model.safetensors");
-  expect_all_refuse("model.safetensors",
-                    {{"1", [&](auto& folder) { put_weights(folder, whole.substr(0, whole.size() - 1)); }, {"1 byte are missing", "incomplete"}},
-                     {"half", [&](auto& folder) { put_weights(folder, whole.substr(0, 7'000'000)); }, {"7,007,872 bytes are missing", "incomplete"}},
-                     {"header", [&](auto& folder) { put_weights(folder, whole.substr(0, 5000)); }, {"the file has 5,000 bytes", "incomplete"}},
-                     {"length", [&](auto& folder) { put_weights(folder, whole.substr(0, 5)); }, {"5 bytes", "at least 8", "incomplete"}}});
+  expect_all_refuse(
+      "model.safetensors",
+      {{"1", [&](auto& folder) { put_weights(folder, whole.substr(0, whole.size() - 1)); }, {"1 byte is missing", "incomplete"}},
+       {"half", [&](auto& folder) { put_weights(folder, whole.substr(0, 7'000'000)); }, {"7,007,872 bytes are missing", "incomplete"}},
+       {"header", [&](auto& folder) { put_weights(folder, whole.substr(0, 5000)); }, {"the file has 5,000 bytes in all, at least", "incomplete"}},
+       {"length", [&](auto& folder) { put_weights(folder, whole.substr(0, 5)); }, {"5 bytes", "at least 8", "incomplete"}}});
 }
 
 // Which file is wrong is known only when the weights are read: by whatever computes with them.

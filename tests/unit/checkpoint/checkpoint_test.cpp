@@ -232,7 +232,7 @@ TEST_F(CheckpointOf, EveryAffineFormatIsToldFromItsShapes) {
   }
 }
 
-TEST_F(CheckpointOf, MissingTensorsAreNamedUpToFourWithTheCount) {
+TEST_F(CheckpointOf, MissingTensorsAreNamedWithTheCount) {
   expect_refused([](CheckpointBuilder& builder) { builder.remove("lm_head.weight"); }, ErrorKind::corrupt,
                  {folder_.path().string(), "one tensor is missing: `lm_head.weight`", "fetch"});
   expect_refused(
@@ -320,7 +320,24 @@ TEST_F(CheckpointOf, SeveralKindsOfFaultAreToldTogether) {
       [](CheckpointBuilder& builder) {
         builder.remove("lm_head.weight").add("output.weight", StoredType::bf16, {48, 64});
       },
-      ErrorKind::corrupt, {"one tensor is missing: `lm_head.weight`", "Also, one tensor belongs to no part", "`output.weight`"});
+      ErrorKind::corrupt, {"one tensor is missing: `lm_head.weight`", "; also, one tensor belongs to no part", "`output.weight`"});
+}
+
+TEST_F(CheckpointOf, AnyNumberOfFaultsMakesOneShortSentence) {
+  const std::string name(200, 'x');
+  const std::optional<Error> error = testing_support::error_of([&] {
+    CheckpointBuilder builder = quantized();
+    builder.config["num_experts"] = 2000;
+    builder.remove("lm_head.biases").remove("model.norm.weight").add("model.norm.weight", StoredType::f32, std::vector<int64_t>(8, 1));
+    builder.config["quantization"]["model.embed_tokens"] = {{"bits", 4}, {"group_size", 64}};
+    for (int at = 0; at < 3; ++at) builder.add(name + std::to_string(at), StoredType::bf16, {1});
+    open(builder);
+  });
+  ASSERT_TRUE(error);
+  const std::string sentence = error->what();
+  EXPECT_LT(sentence.size() - folder_.path().string().size(), 460u) << sentence;
+  EXPECT_THAT(sentence, ::testing::HasSubstr("other faults")) << sentence;
+  EXPECT_EQ(sentence.find(". "), std::string::npos) << sentence;
 }
 
 TEST_F(CheckpointOf, LayersBeyondTheCountAreMultiTokenPrediction) {
@@ -360,6 +377,12 @@ TEST_F(CheckpointOf, BiasesOfAnotherTypeThanTheScalesAreMisshaped) {
   CheckpointBuilder builder = quantized();
   builder.remove("lm_head.biases").add("lm_head.biases", StoredType::f32, {48, 1});
   expect_refused(builder, ErrorKind::corrupt, {"`lm_head.biases`", "F32", "BF16 as its scales"});
+}
+
+TEST_F(CheckpointOf, ScalesOfIntegersAreNamedThemselves) {
+  CheckpointBuilder builder = quantized();
+  builder.remove("lm_head.scales").add("lm_head.scales", StoredType::i16, {48, 1});
+  expect_refused(builder, ErrorKind::corrupt, {"one tensor has another shape", "`lm_head.scales`", "I16 [48, 1], BF16, F16 or F32 was needed"});
 }
 
 TEST_F(CheckpointOf, ZeroDimensionIsMisshaped) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 namespace lagoon {
 namespace {
 
@@ -65,6 +67,20 @@ TEST_F(HuggingFaceCache, RefThatIsNoHashIsRefused) {
   expect_refused("poolside/Laguna-XS-2.1", ErrorKind::corrupt, {"refs/main", "commit hash"});
   write_file(repository_ / "refs" / "main", "");
   expect_refused("poolside/Laguna-XS-2.1", ErrorKind::corrupt, {"refs/main"});
+}
+
+TEST_F(HuggingFaceCache, MainThatCannotBeReadIsNotPassedOver) {
+  const std::filesystem::path main = repository_ / "refs" / "main";
+  std::filesystem::remove_all(snapshot(second));
+  std::filesystem::remove(main);
+  ASSERT_EQ(::mkfifo(main.c_str(), 0600), 0);
+  expect_refused("poolside/Laguna-XS-2.1", ErrorKind::invalid, {"refs/main", "a pipe"});
+  std::filesystem::remove(main);
+  std::filesystem::create_symlink("main", main);
+  expect_refused("poolside/Laguna-XS-2.1", ErrorKind::invalid, {"refs/main", "back to itself"});
+  std::filesystem::remove(main);
+  std::filesystem::create_symlink("gone", main);
+  expect_refused("poolside/Laguna-XS-2.1", ErrorKind::invalid, {"refs/main", "dangling link"});
 }
 
 TEST_F(HuggingFaceCache, OnlySnapshotStandsInForAMissingMain) {

@@ -230,5 +230,16 @@ TEST(ModelConfig, DocumentThatIsNoObjectIsRefused) { expect_refused(Json::array(
 
 TEST(ModelConfig, DocumentThatDoesNotSayItsTypeIsRefused) { expect_refused(Json::object(), ErrorKind::unsupported, {"`model_type` is missing"}); }
 
+TEST(ModelConfig, ExpertsAreBoundedOverAllLayers) {
+  Json config = base();
+  for (const char* key : {"layer_types", "mlp_layer_types", "gating_types", "num_attention_heads_per_layer", "mlp_only_layers"}) config.erase(key);
+  config["rope_parameters"].erase("sliding_attention");
+  config["num_hidden_layers"] = 257;
+  config["num_experts"] = 256;
+  EXPECT_EQ(read(config).layer_count(), 257);
+  config["num_experts"] = 257;
+  expect_refused(config, ErrorKind::unsupported, {"config.json: `num_experts` is 257 and 256 layers are sparse", "at most 65536 experts in all"});
+}
+
 }  // namespace
 }  // namespace lagoon

@@ -11,7 +11,17 @@ namespace {
 
 using testing_support::expect_error;
 
-RopeConfigs read(const Json& config, int head_dim = 128) { return read_rope_configs(ConfigReader(config, "config.json"), head_dim); }
+/// Of a model whose layers are full, and sliding where nested ropes speak of that.
+RopeConfigs read(const Json& config) {
+  std::vector<LayerConfig> layers(1);
+  if (config.contains("rope_parameters") && config["rope_parameters"].contains("sliding_attention")) layers.push_back({AttentionKind::sliding});
+  return read_rope_configs(ConfigReader(config, "config.json"), 128, layers);
+}
+
+RopeConfigs read_of_both_kinds(const Json& config) {
+  const std::vector<LayerConfig> layers = {{AttentionKind::full}, {AttentionKind::sliding}};
+  return read_rope_configs(ConfigReader(config, "config.json"), 128, layers);
+}
 
 void expect_refused(const Json& config, ErrorKind kind, const std::vector<std::string>& parts) {
   expect_error([&] { read(config); }, kind, parts);
@@ -137,6 +147,45 @@ TEST(RopeConfig, UntruncatedBoundsAndMscaleAreRefused) {
   scaling = yarn;
   scaling["mscale"] = 0.7;
   expect_refused({{"rope_scaling", scaling}}, ErrorKind::unsupported, {"`rope_scaling.mscale`", "attention_factor"});
+}
+
+TEST(RopeConfig, YarnThatLostItsTypeIsNotThePlainRope) {
+  Json nameless = yarn;
+  nameless.erase("rope_type");
+  expect_refused({{"rope_parameters", {{"full_attention", nameless}}}}, ErrorKind::corrupt,
+                 {"config.json: `rope_parameters.full_attention.rope_type` is missing, but `factor` is there", "`yarn`"});
+  nameless["rope_type"] = nullptr;
+  expect_refused({{"rope_parameters", nameless}}, ErrorKind::corrupt, {"`rope_parameters.rope_type` is missing"});
+  nameless["rope_type"] = "default";
+  expect_refused({{"rope_parameters", {{"full_attention", nameless}}}}, ErrorKind::corrupt, {"full_attention.rope_type` is `default`, but `factor`"});
+  expect_refused({{"rope_scaling", {{"factor", 8}}}}, ErrorKind::corrupt, {"`rope_scaling.rope_type` is missing, but `factor`"});
+  expect_refused({{"swa_rope_parameters", {{"beta_fast", 8}}}}, ErrorKind::corrupt, {"`swa_rope_parameters.rope_type` is missing, but `beta_fast`"});
+  expect_refused({{"rope_parameters", {{"full_attention", plain}, {"factor", 8}}}}, ErrorKind::corrupt, {"`rope_parameters.rope_type`", "`factor`"});
+  EXPECT_NO_THROW(read({{"rope_parameters", {{"full_attention", {{"rope_theta", 500000.0}}}, {"rope_type", "default"}}}}));
+}
+
+TEST(RopeConfig, AKindThatLayersHaveMustBeThere) {
+  const auto refused = [](const Json& parameters, const std::string& part) {
+    expect_error([&] { read_of_both_kinds({{"rope_parameters", parameters}}); }, ErrorKind::corrupt, {part, "`layer_types` has such layers"});
+  };
+  refused({{"full_attention", yarn}}, "config.json: `rope_parameters.sliding_attention` is missing");
+  refused({{"full_attention", yarn}, {"sliding_attention", nullptr}}, "`rope_parameters.sliding_attention` is missing");
+  refused({{"sliding_attention", plain}}, "`rope_parameters.full_attention` is missing");
+  refused({{"full_attention", Json::object()}, {"sliding_attention", plain}}, "`rope_parameters.full_attention` says nothing");
+  refused({{"full_attention", {{"rope_type", nullptr}}}, {"sliding_attention", plain}}, "`rope_parameters.full_attention` says nothing");
+  EXPECT_NO_THROW(read_of_both_kinds({{"rope_parameters", {{"full_attention", yarn}}}, {"swa_rope_parameters", plain}}));
+  EXPECT_NO_THROW(read({{"rope_parameters", {{"full_attention", yarn}}}})) << "no layer slides";
+}
+
+TEST(RopeConfig, WhatStandsAtTheTopMustBeTheValueOfARope) {
+  const Json nested = {{"full_attention", yarn}, {"sliding_attention", plain}};
+  for (const double theta : {500000.0, 10000.0}) EXPECT_NO_THROW(read({{"rope_parameters", nested}, {"rope_theta", theta}}));
+  expect_refused({{"rope_parameters", nested}, {"rope_theta", 20000.0}}, ErrorKind::corrupt,
+                 {"config.json: `rope_theta` is 20000", "the ropes have 500000"});
+  expect_refused({{"rope_parameters", yarn}, {"rope_theta", 10000.0}}, ErrorKind::corrupt, {"`rope_theta` is 10000, but the ropes have 500000"});
+  expect_refused({{"rope_parameters", nested}, {"rope_theta", "x"}}, ErrorKind::corrupt, {"`rope_theta` is \"x\", a number"});
+  EXPECT_NO_THROW(read({{"rope_parameters", nested}, {"partial_rotary_factor", 0.5}}));
+  expect_refused({{"rope_parameters", nested}, {"partial_rotary_factor", 0.25}}, ErrorKind::corrupt, {"`partial_rotary_factor` is 0.25"});
 }
 
 TEST(RopeConfig, YarnNeedsItsFactorAndItsOriginalContext) {

@@ -135,6 +135,21 @@ TEST_F(Safetensors, OneByteLessThanTheShapeNeedsIsRefused) {
   expect_entry_fault(R"({"dtype":"F32","shape":[2],"data_offsets":[0,7]})", {"`w`", "F32 [2]", "8 bytes", "7 bytes"});
 }
 
+TEST_F(Safetensors, AMissingByteIsTold) {
+  expect_fault(raw_safetensors(R"({"w":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})", "1234567"), {"1 byte is missing up to"});
+  expect_fault(raw_safetensors("{}", "").substr(0, 9), {"the header claims 2 bytes, the file has 9 bytes in all, at least 1 byte is missing"});
+}
+
+TEST_F(Safetensors, LongTextsAndNumbersAreRefusedUnread) {
+  const std::string digits(70'000, '1');
+  expect_fault(raw_safetensors("{\"w\":{\"shape\":[" + digits + "]}}", ""), {"a number in the JSON has 70,000 bytes, at most 65,536"});
+  expect_fault(raw_safetensors("{\"w\":" + digits, ""), {"a number in the JSON has 70,000 bytes"});
+  std::string escaped = "{\"";
+  while (escaped.size() < (17u << 20)) escaped += R"(\"\\)";
+  expect_fault(raw_safetensors(escaped + "\":{}}", ""), {"a text in the JSON has 17,825,7", "at most 16,777,216"});
+  EXPECT_EQ(read(raw_safetensors("{" + std::string(100'000, ' ') + "}", "")).tensors.size(), 0u);
+}
+
 TEST_F(Safetensors, EndBeforeBeginIsRefused) {
   expect_entry_fault(R"({"dtype":"U8","shape":[0],"data_offsets":[8,0]})", {"`w`", "begins at byte 8"});
 }

@@ -92,7 +92,7 @@ TEST_F(WeightFilesOf, IndexMustNotLeaveTheFolder) {
 TEST_F(WeightFilesOf, TensorOfTheIndexThatIsInNoFileIsNamed) {
   CheckpointBuilder().write(path(), 2);
   change_index("\"weight_map\":{", R"("weight_map":{"model.extra.weight":"model-00001-of-00002.safetensors",)");
-  expect_refused(ErrorKind::corrupt, {"1 tensors of the index are in no file", "`model.extra.weight`"});
+  expect_refused(ErrorKind::corrupt, {"one tensor of the index is in no file", "`model.extra.weight`"});
 }
 
 TEST_F(WeightFilesOf, TensorThatTheIndexDoesNotKnowIsNamed) {
@@ -121,10 +121,26 @@ TEST_F(WeightFilesOf, IndexBesideOneFileIsCheckedIfItSpeaksOfIt) {
   expect_refused(ErrorKind::corrupt, {"not in the index"});
 }
 
-TEST_F(WeightFilesOf, IndexLeftOverFromShardsIsPassedOver) {
+TEST_F(WeightFilesOf, TwoCheckpointsInOneFolderAreRefused) {
   CheckpointBuilder().write(path());
+  const auto refused = [&] {
+    expect_refused(ErrorKind::corrupt, {"`model.safetensors` is here", "`model-00001-of-00002.safetensors`", "remove the files of the one"});
+  };
   write_file(path() / "model.safetensors.index.json", R"({"weight_map":{"lm_head.weight":"model-00001-of-00002.safetensors"}})");
-  EXPECT_EQ(open().files().size(), 1u);
+  refused();
+  std::filesystem::remove(path() / "model.safetensors.index.json");
+  write_file(path() / "model-00001-of-00002.safetensors", "");
+  refused();
+}
+
+TEST_F(WeightFilesOf, OneFileOfTheIndexMayBeMissingBesideTheOther) {
+  CheckpointBuilder builder;
+  builder.write(path());
+  Json map = Json::object();
+  for (const testing_support::BuiltTensor& tensor : builder.tensors) map[tensor.name] = "model.safetensors";
+  map["lm_head.weight"] = "model-00002-of-00002.safetensors";
+  write_file(path() / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
+  expect_refused(ErrorKind::corrupt, {"1 of 2 files with weights is missing: `model-00002-of-00002.safetensors`", "fetch it again"});
 }
 
 TEST_F(WeightFilesOf, BrokenIndexIsNamed) {

@@ -160,7 +160,10 @@ TEST_F(Unusual, KeysThatAreLeftOut) {
   builder_.config.erase("moe_routed_scaling_factor");
   builder_.config["rms_norm_eps"] = nullptr;
   builder_.config["gating"] = true;
-  expect_said("leaves out `rms_norm_eps`, `moe_routed_scaling_factor`");
+  builder_.config.erase("max_position_embeddings");
+  expect_said("leaves out `max_position_embeddings`; the class defaults");
+  expect_said("`rms_norm_eps` is missing; 1e-06 is taken");
+  expect_said("`moe_routed_scaling_factor` is missing; 1.0 is taken");
   expect_said("rows of g_proj say one per head");
   builder_.config["moe_router_logit_softcapping"] = 30.0;
   expect_said("capped at 30");
