@@ -224,7 +224,7 @@ TEST_F(Models, AliasRevisionAndOverrideAreVisible) {
 
 TEST_F(Models, DirectoryMustBeAFolderAndMayBeRepeated) {
   expect_refused(run({"models", "--models-dir", "/nowhere/at/all"}), "--models-dir /nowhere/at/all");
-  expect_refused(run({"tokenize", "nano", "hi", "--models-dir", config_.string()}), "no such folder");
+  expect_refused(run({"tokenize", "nano", "hi", "--models-dir", config_.string()}), "this is a file");
   expect_refused(run({"models", "--models-dir", ""}), "--models-dir");
   copy_nano(folder_.path() / "more" / "second");
   const ProgramRun both = run({"models", "--models-dir", (folder_.path() / "more").string()});
