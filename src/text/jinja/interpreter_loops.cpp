@@ -122,7 +122,7 @@ Interpreter::Flow Interpreter::run_loop(const ForStatement& node, const Value& i
   const Value loop_value = node.loop_slot >= 0 ? Value::object(loop) : Value();
   bool completed_round = false;
   for (Value item; loop->advance(item);) {
-    budget_.step();
+    budget_.step(3);  // a round with nothing in it costs as much as three expressions
     if (node.loop_slot >= 0) inner->slots[static_cast<size_t>(node.loop_slot)] = loop_value;
     assign(*node.target, item, inner);
     reload(*inner);

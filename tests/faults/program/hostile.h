@@ -24,7 +24,7 @@ constexpr bool sanitized = true;  // sanitizers take time and memory of their ow
 constexpr bool sanitized = false;
 #endif
 
-constexpr uint64_t most_cpu_seconds = sanitized ? 60 : 1;
+constexpr uint64_t most_cpu_seconds = sanitized ? 60 : 2;
 constexpr uint64_t most_memory = uint64_t{sanitized ? 16 : 1} * 384 << 20;  // bytes
 
 inline const std::filesystem::path& nano_folder() {

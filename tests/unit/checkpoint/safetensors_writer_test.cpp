@@ -61,7 +61,7 @@ TEST(SafetensorsWriter, BytesThatDoNotFitTheShapeAreABug) {
 
 TEST(SafetensorsWriter, FolderThatIsNotThereIsNamed) {
   const testing_support::TemporaryFolder folder;
-  expect_error([&] { write_safetensors(folder.path() / "nowhere" / "out.safetensors", {}); }, ErrorKind::io, {"nowhere/out.safetensors"});
+  expect_error([&] { write_safetensors(folder.path() / "nowhere" / "out.safetensors", {}); }, ErrorKind::invalid, {"nowhere/out.safetensors"});
 }
 
 TEST(SafetensorsHeader, HoldsMetadataAndIsPadded) {

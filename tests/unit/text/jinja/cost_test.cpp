@@ -19,7 +19,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double most_seconds = 20;
 #elif defined(__OPTIMIZE__)
-constexpr double most_seconds = 0.35;
+constexpr double most_seconds = 0.7;
 #else
 constexpr double most_seconds = 4;
 #endif
