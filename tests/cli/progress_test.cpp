@@ -117,7 +117,7 @@ TEST(Progress, FollowsTheWidthOfTheTerminal) {
 
 TEST(Progress, IsNotShownWhereItIsNotWanted) {
   const TemporaryFolder folder;
-  const std::vector<std::string> job = {LAGOON_PROGRAM, "bench", "nano",    "--kernels", "scalar",    "--threads", "1",         "--prompts", "1024",
+  const std::vector<std::string> job = {LAGOON_PROGRAM, "bench", "nano",    "--kernels", "scalar",    "--threads", "1",         "--prompts", "512",
                                         "--generate",   "2",     "--chunk", "16",        "--batches", "1",         "--repeats", "1"};
   std::vector<std::string> quiet = job;
   quiet.push_back("--quiet");
@@ -158,7 +158,7 @@ TEST(Progress, IsShownWhileALargeTextIsEncoded) {
 TEST(Progress, NeverStandsBesideTheAnswer) {
   const TemporaryFolder folder;
   std::string prompt = "What is 17 * 24?";
-  for (int at = 0; at < 150; ++at) prompt += " What is 17 * 24?";
+  for (int at = 0; at < 80; ++at) prompt += " What is 17 * 24?";
   Terminal terminal({LAGOON_PROGRAM, "generate", "nano", prompt, "--kernels", "scalar", "--precision", "oracle", "--threads", "1", "--chunk", "8",
                      "--max-tokens", "3", "--thinking", "off"},
                     {.environment = {"TERM=xterm"}});
