@@ -179,7 +179,7 @@ std::optional<ConfigReader> stated_parameters(const ConfigReader& config) {
 
 /// The object of one kind, which must say something if there are layers of the kind.
 std::optional<ConfigReader> own_parameters(const ConfigReader& parameters, std::string_view kind, bool used) {
-  const auto own = parameters.child(kind);
+  auto own = parameters.child(kind);
   if (own) refuse_unknown_keys(*own, false);
   if (used && !own) {
     fail(ErrorKind::corrupt, "{} is missing, but `layer_types` has such layers; say their rope, or fetch config.json again", parameters.about(kind));

@@ -43,7 +43,7 @@ std::string reason(int error) { return std::generic_category().message(error); }
 /// What is written when this is: a link stays and is followed, also where what it names is not there yet.
 std::filesystem::path behind_links(std::filesystem::path path) {
   std::error_code none;
-  const std::filesystem::path target = std::filesystem::canonical(path, none);
+  std::filesystem::path target = std::filesystem::canonical(path, none);
   if (!none) return target;
   constexpr int most_links = 40;  // as the kernel follows
   for (int link = 0; link < most_links; ++link) {

@@ -75,7 +75,8 @@ std::map<std::string, int64_t> read_shape(const ConfigReader& shape) {
     if (!value && key.needed) fail(ErrorKind::corrupt, "{} is missing; a whole number was needed", shape.about(key.key));
   }
   for (const auto& [key, value] : shape.object().items()) {
-    const auto found = std::find_if(shape_keys.begin(), shape_keys.end(), [name = std::string_view(key)](const ShapeKey& known) { return known.key == name; });
+    const auto found =
+        std::find_if(shape_keys.begin(), shape_keys.end(), [name = std::string_view(key)](const ShapeKey& known) { return known.key == name; });
     if (found == shape_keys.end()) fail(ErrorKind::corrupt, "{} does not tell shapes apart; take it out", shape.about(printable(key)));
   }
   return values;

@@ -224,7 +224,11 @@ TEST(Activations, TheirBytesAreKnownBeforeTheyAreClaimed) {
     for (const bool per_element : {false, true}) {
       ModelConfig config = small_config();
       if (per_element) config.layers[1].gate = GateKind::per_element;
-      const StepShape shape = {.rows = rows, .context = 5000, .hidden_groups = {true, false, per_element}, .wide_groups = {false, true, false}, .pair_groups = {per_element, false, false}};
+      const StepShape shape = {.rows = rows,
+                               .context = 5000,
+                               .hidden_groups = {true, false, per_element},
+                               .wide_groups = {false, true, false},
+                               .pair_groups = {per_element, false, false}};
       MemoryBudget budget;
       const Activations activations(config, shape, budget);
       EXPECT_EQ(Activations::bytes(config, shape), budget.total()) << rows;
