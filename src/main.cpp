@@ -3,9 +3,6 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <sys/resource.h>
-
-#include <algorithm>
 
 namespace {
 
@@ -19,18 +16,9 @@ void bound_threads() {
   pthread_attr_destroy(&attributes);
 }
 
-/// The main thread's stack grows up to the limit that holds then: raised here where `ulimit -s` lowered it, as far as the hard limit lets us.
-void raise_stack_limit() {
-  struct rlimit limit = {};
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= lagoon::least_stack_bytes) return;
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, lagoon::least_stack_bytes);
-  setrlimit(RLIMIT_STACK, &limit);
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
   bound_threads();
-  raise_stack_limit();
   return lagoon::run_program(count, arguments);
 }

@@ -116,7 +116,6 @@ MachineLimits measure_with_progress(int threads, const std::optional<std::filesy
 }  // namespace
 
 int run_machine(const BenchFlags& flags, const Environment& environment) {
-  watch_interrupts();
   leave_in_time();
   MemoryBudget budget;
   const int cores = usable_cores();

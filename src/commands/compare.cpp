@@ -75,7 +75,6 @@ int run(const Flags& flags, const Environment& environment) {
   const KvRequest kv = kv_request_of(flags.kv);
   const std::vector<PublishedModel> known = published_models();
   std::vector<ComparedModel> models;
-  watch_interrupts();
   leave_in_time();
   ProgressLine progress(environment.error_is_terminal, "looking at models", "models");
   for (const std::string& name : flags.models) {

@@ -138,6 +138,7 @@ void watch_interrupts() {
 
 void leave_in_time() {
   if (held) return;
+  watch_interrupts();
   handle(SIGALRM, leave_now, 0);
   hurries = true;
 }

@@ -8,7 +8,8 @@ namespace lagoon {
 /// From here on SIGINT, SIGTERM and SIGHUP set a flag, unless they are ignored; a second one, whichever it is, ends the program at once.
 void watch_interrupts();
 
-/// From here on such a signal ends the program within a second even where no work asks: for work that leaves nothing half done behind.
+/// As watch_interrupts(), and such a signal ends the program within a second even where no work asks: for work that leaves nothing half done
+/// behind.
 void leave_in_time();
 
 /// @throws Error(cancelled) once a signal has come

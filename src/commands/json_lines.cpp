@@ -24,7 +24,6 @@ std::string error_object(const Error& error) {
 int answer_json_lines(const std::string& name, bool shows_progress, const std::function<std::string(const jinja::Value& object)>& answer) {
   const std::string text = read_named_text(name);
   const std::string source = name == "-" ? "standard input" : name;
-  watch_interrupts();
   leave_in_time();
   int failed = 0;
   size_t number = 0;

@@ -172,7 +172,6 @@ LoadedModel load_model(const std::string& name, const Checkpoint& checkpoint, co
   if (bound) loaded.memory_left = bound->room() - loaded.plan.total_bytes();
   if (const std::string note = location_note(checkpoint); !note.empty()) environment.console.note(note);
   for (const std::string& assumption : checkpoint.assumptions()) environment.console.warning(assumption);
-  watch_interrupts();
   leave_in_time();
   loaded.budget = std::make_unique<MemoryBudget>(bound ? bound->room() : MemoryBudget::unlimited);
   for (const PlanLine& line : loaded.plan.lines) {

@@ -66,7 +66,6 @@ void print_tables(const std::vector<ListedModel>& models, const Environment& env
 }
 
 int run(const Flags& flags, const Environment& environment) {
-  watch_interrupts();
   leave_in_time();
   const std::vector<ListedModel> models = examine_all(environment);
   if (!flags.json) {

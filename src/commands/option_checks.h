@@ -3,6 +3,7 @@
 
 #include "base/byte_size.h"
 #include "base/error.h"
+#include "commands/command_line.h"
 
 #include <CLI/CLI.hpp>
 
@@ -14,11 +15,6 @@
 #include <vector>
 
 namespace lagoon {
-
-/// The name that sentences call it by.
-inline std::string name_of_option(const CLI::Option& option) {
-  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
-}
 
 /// Whole numbers: decimal digits that fit T, where the parser would take octal and cut off.
 template <typename T>
@@ -37,7 +33,7 @@ CLI::Validator whole_number() {
 inline CLI::Option* number_in(CLI::Option* option, int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) {
   const bool open = most == std::numeric_limits<int64_t>::max();
   const std::string needed = open ? fmt::format("write {} or more", least) : fmt::format("write a number from {} to {}", least, most);
-  const std::string name = name_of_option(*option);
+  const std::string name = name_of(*option);
   const auto check = [=](std::string& text) -> std::string {
     const int64_t number = std::stoll(text);
     return number >= least && number <= most ? "" : fmt::format("{} {}: {}", name, text, needed);
@@ -84,7 +80,7 @@ inline std::string either_of(const std::vector<std::string>& words) {
 
 /// Takes one of these words alone; help, completion and the config file know them.
 inline CLI::Option* one_of(CLI::Option* option, const std::vector<std::string>& words) {
-  const std::string name = name_of_option(*option);
+  const std::string name = name_of(*option);
   const auto check = [words, name](std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return fmt::format("{} `{}`: write {}", name, printable(text), either_of(words));

@@ -34,11 +34,15 @@ void keep_standard_descriptors() {
   }
 }
 
-void check_stack() {
+/// The main thread's stack grows up to the limit that holds then: raised here where `ulimit -s` lowered it, as far as the hard limit lets us.
+void require_stack() {
+  constexpr rlim_t least = 4 << 20;  // bytes: what nested templates and documents take before they are refused as too deep
   struct rlimit limit = {};
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_stack_bytes) return;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least) return;
+  limit.rlim_cur = std::min(limit.rlim_max, least);
+  if (limit.rlim_cur == least && setrlimit(RLIMIT_STACK, &limit) == 0) return;
   fail(ErrorKind::invalid, "the stack may have {} (`ulimit -s` shows it in KiB), {} are needed; raise the limit", format_binary(limit.rlim_cur),
-       format_binary(least_stack_bytes));
+       format_binary(least));
 }
 
 std::string command_line_of(int count, char** arguments) {
@@ -144,7 +148,7 @@ int run_program(int count, char** arguments) {
   keep_standard_descriptors();
   Console console;
   try {
-    check_stack();
+    require_stack();
     return parse_and_run(count, arguments, console);
   } catch (const Error& error) {
     const int interrupted = error.kind() == ErrorKind::cancelled ? interrupt_exit_code() : 0;

@@ -111,7 +111,6 @@ int run(const Flags& flags, const Environment& environment) {
     write_output(flags.json ? decoded_object(tokenizer, ids, flags) + "\n" : tokenizer.decode(ids, flags.skip_special) + "\n");
     return 0;
   }
-  watch_interrupts();
   leave_in_time();
   ProgressLine progress(environment.error_is_terminal, "encoding", "bytes");
   const std::vector<int32_t> ids = encode(tokenizer, text, flags, [&](uint64_t done, uint64_t total) {
